@@ -6,6 +6,7 @@
 //! while it runs.
 
 mod access;
+mod chance;
 mod connections;
 mod control;
 mod days;
@@ -16,7 +17,6 @@ mod middleware;
 mod objects;
 mod openapi;
 mod options;
-mod query;
 mod replay;
 mod reply;
 mod request;
@@ -54,6 +54,7 @@ use crate::error::{Error, Kind, Result};
 /// parent's service alone.
 pub struct Sandbox {
     server: Arc<Server>,
+    service: Arc<Service>,
     base_url: String,
     admin_token: String,
     owner: u32,
@@ -70,7 +71,7 @@ impl Sandbox {
         access.check()?;
         let service = Arc::new(Service::new(switches, clock, demo));
         if let Some(token) = &access.token {
-            service.tokens.add(token);
+            service.state().tokens.add(token);
         }
         let admin_token = access.admin_token.clone().map_or_else(|| random("sbx_admin_"), Ok)?;
         let at = SocketAddr::new(access.address, port);
@@ -84,7 +85,7 @@ impl Sandbox {
         let server = Arc::new(Server::start(at, shared, CancellationToken::new())?);
         let base_url = format!("http://{}", server.address());
         service.base_url.get_or_init(|| base_url.clone());
-        Ok(Self { server, base_url, admin_token, owner: std::process::id() })
+        Ok(Self { server, service, base_url, admin_token, owner: std::process::id() })
     }
 
     /// The base URL, without a path.
@@ -121,8 +122,16 @@ impl Sandbox {
         let is_own = !self.is_forked();
         if is_own {
             self.server.stop();
+            self.service.end();
         }
         is_own
+    }
+
+    /// What a call of control returns once it was stopped, as JSON: the log and the faults stay. None if it needs the
+    /// service.
+    #[must_use]
+    pub fn after_end(&self, method: &str, path: &str) -> Option<String> {
+        control::after_end(&self.service, method, path).map(|answer| answer.to_string())
     }
 
     fn is_forked(&self) -> bool {

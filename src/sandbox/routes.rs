@@ -18,8 +18,9 @@ use super::openapi;
 use super::options::Limits;
 use super::replay::Recording;
 use super::reply::{Refusal, SERVER, response};
+use super::service::Call;
 use super::state::Service;
-use super::switches::{Switches, Unlisted};
+use super::switches::Switches;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -37,8 +38,8 @@ pub(super) struct Shared {
 /// The switches since the head of the request.
 type Now = Extension<Arc<Switches>>;
 
-/// An operation of the service.
-type Operation = fn(&Service, &Switches, &HeaderMap, &[u8]) -> Result<Body, Refusal>;
+/// Why the body was not read.
+pub(super) type Unread = Option<Extension<Refusal>>;
 
 /// The routes of the specification; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
@@ -62,10 +63,12 @@ fn operations() -> Router<Shared> {
 }
 
 /// The recorded response. Any token will do, as a recording has none.
-async fn replay(State(shared): State<Shared>, now: Now, uri: Uri, body: Bytes) -> Response {
+async fn replay(State(shared): State<Shared>, now: Now, uri: Uri, unread: Unread, body: Bytes) -> Response {
     let Some(recording) = shared.recording else { return not_found(now).await };
-    let responded = spawn_blocking(move || recording.respond(uri.path(), &body)).await;
-    let responded = responded.unwrap_or_else(|_| Err(Refusal::internal()));
+    let responded = spawn_blocking(move || {
+        unread.map_or_else(|| recording.respond(uri.path(), &body), |Extension(refusal)| Err(refusal))
+    });
+    let responded = responded.await.unwrap_or_else(|_| Err(Refusal::internal()));
     let mut response = responded.unwrap_or_else(|refusal| refusal.reply(&now));
     // A recording is not taken for the service either.
     response.headers_mut().insert(header::SERVER, SERVER);
@@ -83,15 +86,19 @@ async fn method_not_allowed(Extension(now): Now) -> Response {
 }
 
 /// The route of an operation. It runs on a blocking thread, where a panic ends only its own request.
-fn operation(operation: Operation) -> MethodRouter<Shared> {
-    post(async move |State(shared): State<Shared>, Extension(now): Now, uri: Uri, headers: HeaderMap, body: Bytes| {
-        if now.query_string == Unlisted::Refused && uri.query().is_some() {
-            let problem = "the path: it has a query string; the specification shows none";
-            return Refusal::malformed(problem).reply(&now);
-        }
-        let during = Arc::clone(&now);
-        let outcome = spawn_blocking(move || operation(&shared.service, &during, &headers, &body)).await;
-        let outcome = outcome.unwrap_or_else(|_| Err(Refusal::internal()));
-        outcome.map_or_else(|refusal| refusal.reply(&now), |body| response(StatusCode::OK, body))
-    })
+fn operation(operation: fn(&Service, &Call) -> Result<Body, Refusal>) -> MethodRouter<Shared> {
+    post(
+        async move |State(shared): State<Shared>,
+                    Extension(now): Now,
+                    uri: Uri,
+                    headers: HeaderMap,
+                    unread: Unread,
+                    body: Bytes| {
+            let body = unread.map_or(Ok(body), |Extension(refusal)| Err(refusal));
+            let call = Call { switches: Arc::clone(&now), has_query: uri.query().is_some(), headers, body };
+            let outcome = spawn_blocking(move || operation(&shared.service, &call)).await;
+            let outcome = outcome.unwrap_or_else(|_| Err(Refusal::internal()));
+            outcome.map_or_else(|refusal| refusal.reply(&now), |body| response(StatusCode::OK, body))
+        },
+    )
 }

@@ -8,19 +8,76 @@ use std::io;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
+use serde::Serialize;
+use serde_json::json;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::objects::BusinessObject;
-use super::query::{Comparison, Predicate, Query};
-use super::reply::{json, object, opened};
+use super::objects::{BusinessObject, Cell};
+use super::reply::{Envelope, json};
 use super::switches::{EmptyShape, LastUsedType, RowOrder, ScalarType, Switches};
 use super::table::{Row, Rows, Value};
-use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH, field};
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH};
 
+/// What comes after the last of several records.
+const END: &str = "]}}";
 /// Bytes of a piece: a smaller response is sent whole.
 const PIECE: usize = 64 * 1024;
 /// Most comparisons for a piece, which has fewer bytes then.
 const COMPARISONS: usize = 1_000_000;
+
+/// A search of one object.
+#[derive(Debug)]
+pub(super) struct Query {
+    /// Indexes of the attributes to return, in the requested order; none where all requested ones are unknown.
+    pub(super) attributes: Vec<usize>,
+    /// A record matches when all predicates of at least one group hold.
+    pub(super) groups: Vec<Vec<Predicate>>,
+    /// Order of the records.
+    pub(super) order: RowOrder,
+    /// Most records.
+    pub(super) limit: Option<u64>,
+}
+
+/// A predicate on one attribute, given by its index. Null never matches.
+#[derive(Debug)]
+pub(super) struct Predicate {
+    pub(super) attribute: usize,
+    pub(super) comparison: Comparison,
+}
+
+/// How an attribute is compared.
+#[derive(Debug)]
+pub(super) enum Comparison {
+    /// One of these values, which are in order.
+    Among(Vec<Value>),
+    /// The first time or a later one, and before the second.
+    Within(Option<String>, Option<String>),
+}
+
+impl Comparison {
+    /// One of these values.
+    pub(super) fn among(values: Vec<Cell>) -> Self {
+        let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
+        values.sort();
+        values.dedup();
+        Self::Among(values)
+    }
+}
+
+impl Predicate {
+    /// Whether it holds for a row.
+    pub(super) fn holds(&self, row: &Row) -> bool {
+        match (row.get(self.attribute), &self.comparison) {
+            (None | Some(Value::Null), _) => false,
+            (Some(cell), Comparison::Among(values)) => values.binary_search(cell).is_ok(),
+            (Some(Value::Text(time)), Comparison::Within(start, end)) => {
+                let is_after = |start: &String| **start <= **time;
+                start.as_ref().is_none_or(is_after) && end.as_ref().is_none_or(|end| **time < **end)
+            }
+            (Some(_), Comparison::Within(..)) => false,
+        }
+    }
+}
 
 /// A search and how far it has come.
 pub(super) struct Search {
@@ -104,6 +161,14 @@ fn identifiers(groups: &[Vec<Predicate>]) -> Option<&[Value]> {
     })
 }
 
+/// `data` of a response.
+#[derive(Serialize)]
+struct Found {
+    status: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Cell>,
+}
+
 /// Writes the records of a response, and what is around them.
 struct Records {
     columns: Vec<Column>,
@@ -124,15 +189,16 @@ struct Column {
 
 impl Records {
     fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches, has_promotion_codes: bool) -> Self {
-        let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
-        let status = [(field::STATUS, json(&true))];
-        let (start, data) = (opened(&members, field::DATA), opened(&status, field::RECORDS));
+        let (code, message) = (CODE_SUCCESS, MESSAGE_SEARCH);
+        let written = |records| json(&Envelope { code, message, data: Found { status: true, data: records } });
         let empty = match switches.empty_shape {
-            EmptyShape::Array => format!("{start}{data}[]}}}}"),
-            EmptyShape::Object => format!("{start}{data}{{}}}}}}"),
-            EmptyShape::Null => format!("{start}{data}null}}}}"),
-            EmptyShape::Absent => format!("{start}{}}}", object(&status)),
+            EmptyShape::Array => Some(json!([])),
+            EmptyShape::Object => Some(json!({})),
+            EmptyShape::Null => Some(Cell::Null),
+            EmptyShape::Absent => None,
         };
+        let mut start = written(Some(json!([])));
+        start.truncate(start.len() - END.len());
         let column = |(place, attribute): (usize, usize)| {
             let name = found.attributes.get(attribute)?.name.as_str();
             let lead = format!("{}{}:", if place == 0 { "" } else { "," }, json(&name));
@@ -143,7 +209,7 @@ impl Records {
             })
         };
         let columns = attributes.into_iter().enumerate().filter_map(column).collect();
-        Self { columns, start: format!("{start}{data}["), empty, is_empty: true }
+        Self { columns, start, empty: written(empty), is_empty: true }
     }
 
     fn write(&mut self, row: &Row, out: &mut Vec<u8>) {
@@ -165,7 +231,7 @@ impl Records {
 
     /// What comes after the last record.
     fn end(&self) -> &str {
-        if self.is_empty { &self.empty } else { "]}}" }
+        if self.is_empty { &self.empty } else { END }
     }
 }
 

@@ -1,54 +1,88 @@
 //! The two operations: from the headers and body of a request to a response.
+//!
+//! A request is judged in this order: its token, its scope, its query string, its body.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::exports::export_data;
-use super::reply::{Refusal, envelope, json};
+use super::reply::{Envelope, Refusal, json};
 use super::request::{self, SearchBody};
 use super::search::Search;
 use super::state::Service;
-use super::switches::{BearerCase, DownloadOrder, Switches, UnknownExport};
+use super::switches::{BearerCase, DownloadOrder, Switches, UnknownExport, Unlisted};
 use super::tokens::{Grant, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::PROMOTION_CODE_NAME;
-use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, field};
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD};
+use crate::contract::export::ExportData;
+
+/// A request of an operation.
+pub(super) struct Call {
+    /// Since its head arrived.
+    pub(super) switches: Arc<Switches>,
+    pub(super) has_query: bool,
+    pub(super) headers: HeaderMap,
+    /// The body, or why it was not read.
+    pub(super) body: Result<Bytes, Refusal>,
+}
+
+/// The response to a download.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Downloaded<'a> {
+    #[serde(flatten)]
+    envelope: Envelope<'a, ExportData>,
+    code_message: (),
+    duration: String,
+}
+
+impl Call {
+    fn body(&self) -> Result<&[u8], Refusal> {
+        if self.has_query && self.switches.query_string == Unlisted::Refused {
+            let problem = "the path: it has a query string; the specification shows none";
+            return Err(Refusal::malformed(problem));
+        }
+        self.body.as_deref().map_err(Refusal::clone)
+    }
+}
 
 impl Service {
     /// The search (sections 4.1 and 4.2).
-    pub(super) fn search(&self, switches: &Switches, headers: &HeaderMap, body: &[u8]) -> Result<Body, Refusal> {
-        let grant = self.grant(headers, switches)?;
+    pub(super) fn search(&self, call: &Call) -> Result<Body, Refusal> {
+        let (grant, switches) = (self.grant(call)?, &*call.switches);
         let generic_scope = &switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
             return Err(Refusal::Permission);
         }
-        let target: SearchBody = request::read(body)?;
+        let target: SearchBody = request::read(call.body()?)?;
         let has_promotion_codes = target.is_of_promotion_codes();
         if has_promotion_codes {
             require(&grant, SCOPE_ITEM)?;
-            require_json(headers)?;
+            require_json(&call.headers)?;
         } else {
             require(&grant, generic_scope)?;
         }
-        let known = self.objects();
-        let found = target.object(&known)?;
+        let data = self.data();
+        let found = target.object(&data.objects)?;
         let query = target.query(&found.declared, switches)?;
         let search = Search::new(found.rows.clone(), &found.declared, query, switches, has_promotion_codes);
         Ok(Search::body(search.piece()))
     }
 
     /// The segment download (section 4.3).
-    pub(super) fn download(&self, switches: &Switches, headers: &HeaderMap, body: &[u8]) -> Result<Body, Refusal> {
+    pub(super) fn download(&self, call: &Call) -> Result<Body, Refusal> {
         let started = Instant::now();
-        let grant = self.grant(headers, switches)?;
+        let (grant, switches) = (self.grant(call)?, &*call.switches);
         let scope = || require(&grant, &switches.download_scope);
         if switches.download_order == DownloadOrder::ScopeFirst {
             scope()?;
         }
-        let id = request::export_id(body)?;
+        let id = request::export_id(call.body()?)?;
         let now = self.now();
         let known = self.state().exports.at(id, now, switches);
         let data = match (known, switches.unknown_export) {
@@ -60,18 +94,19 @@ impl Service {
             }
         };
         scope()?;
-        let duration = json(&format!("{}ms", started.elapsed().as_millis()));
-        let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        Ok(Body::from(envelope(CODE_SUCCESS, MESSAGE_DOWNLOAD, json(&data), &after)))
+        let envelope = Envelope { code: CODE_SUCCESS, message: MESSAGE_DOWNLOAD, data };
+        let duration = format!("{}ms", started.elapsed().as_millis());
+        Ok(Body::from(json(&Downloaded { envelope, code_message: (), duration })))
     }
 
     /// The grant of the bearer token.
-    fn grant(&self, headers: &HeaderMap, switches: &Switches) -> Result<Grant, Refusal> {
+    fn grant(&self, Call { headers, switches, .. }: &Call) -> Result<Grant, Refusal> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };
         let token = value.to_str().ok().and_then(bearer_token);
         let token = token.filter(|(scheme, _)| switches.bearer_case == BearerCase::Any || *scheme == "Bearer");
-        token.and_then(|(_, token)| self.tokens.grant(token, self.now())).ok_or(Refusal::Permission)
+        let now = self.now();
+        token.and_then(|(_, token)| self.state().tokens.grant(token, now)).ok_or(Refusal::Permission)
     }
 }
 

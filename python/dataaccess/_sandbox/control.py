@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from dataaccess._core.checks import string
 from dataaccess._core.embedded import stop_sandbox
 from dataaccess._native import origin
-from dataaccess.errors import ClientClosedError, ConfigError, SandboxError
+from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ _PREFIX = "/__sandbox"
 _MOST_BYTES = 1024 * 1024 * 1024
 # Seconds without a byte. A load and a reset take longer than other calls.
 _PATIENCE = 300.0
-_END = 2.0
 # Statuses from here on are errors.
 _REFUSED = 400
 _JSON, _LINES = "application/json", "application/x-ndjson"
@@ -104,17 +103,15 @@ class OwnControl(Control):
         """Takes the running service."""
         super().__init__(raw.base_url, raw.admin_token)
         self._raw = self.raw = raw
-        # What it had at its end: content of responses by path.
-        self._kept: dict[str, bytes] = {}
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """As any control; raises in a forked child."""
         try:
             self._raw.check_running()
         except SandboxError:
-            if (kept := self._after_end(method, path)) is None:
+            if (kept := self._raw.after_end(method, path)) is None:
                 raise
-            return kept
+            return json.loads(kept)
         try:
             return super().call(method, path, body)
         except SandboxError:
@@ -124,20 +121,7 @@ class OwnControl(Control):
 
     def stop(self) -> None:
         """Stops the service."""
-        with suppress(SandboxError, ClientClosedError):
-            self._raw.check_running()
-            self._kept = {path: self._response("GET", path, patience=_END)[1] for path in ("/requests", "/faults")}
         stop_sandbox(self._raw)
-
-    def _after_end(self, method: str, path: str) -> Any:
-        """What a call returns once the service was stopped; None if it needs the service."""
-        if method == "DELETE" and path == "/requests":
-            self._kept["/requests"] = b'{"requests": []}'
-            return {}
-        if path in self._kept and method == "GET":
-            return json.loads(self._kept[path])
-        faults = json.loads(self._kept.get("/faults", b"[]"))
-        return next((fault for fault in faults if path == f"/faults/{fault['id']}"), None)
 
 
 def segment(name: str) -> str:

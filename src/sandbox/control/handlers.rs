@@ -21,7 +21,7 @@ use crate::sandbox::faults::Fault;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::request_log::LoggedRequest;
 use crate::sandbox::routes::Shared;
-use crate::sandbox::state::Object;
+use crate::sandbox::state::{Object, Service};
 use crate::sandbox::table::Row;
 
 /// Most rows of an answer.
@@ -55,7 +55,8 @@ pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answe
 
 /// Puts data, exports, faults, switches, clock and log back to what they were at the start.
 pub(super) async fn reset(state: State<Shared>) -> Answer {
-    state.service.reset();
+    let service = Arc::clone(&state.service);
+    spawn_blocking(move || service.reset()).await?;
     self::state(state).await
 }
 
@@ -68,8 +69,8 @@ struct Listed<'a> {
 
 /// All objects with their attributes and the number of their rows.
 pub(super) async fn objects(State(Shared { service, .. }): State<Shared>) -> Answer {
-    let objects = service.objects();
-    let listed = objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
+    let data = service.data();
+    let listed = data.objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
     Ok(Json(listed.collect()))
 }
 
@@ -88,7 +89,7 @@ pub(super) async fn declare(
 ) -> Made {
     let object = BusinessObject::declared(item_type_id, name, attributes)?;
     let shown = json!(object);
-    service.declare(object).map_err(Failure::conflict)?;
+    service.declare(&object).map_err(Failure::conflict)?;
     Ok(made(shown))
 }
 
@@ -163,17 +164,18 @@ fn texts(body: &[u8]) -> Result<Vec<&str>, Failure> {
 /// Deletes all rows.
 pub(super) async fn clear(State(shared): State<Shared>, name: Named) -> Answer {
     let Object { declared, .. } = named(&shared, name)?;
-    Ok(Json(json!({"rows": shared.service.clear(declared.id)})))
+    let rows = spawn_blocking(move || shared.service.clear(declared.id)).await?;
+    Ok(Json(json!({"rows": rows})))
 }
 
 fn named(shared: &Shared, name: Named) -> Result<Object, Failure> {
     let Path(name) = name?;
-    shared.service.object(&name).map_err(|error| Failure(StatusCode::NOT_FOUND, error))
+    shared.service.data().object(&name).cloned().map_err(|error| Failure(StatusCode::NOT_FOUND, error))
 }
 
 /// All active faults, oldest first.
 pub(super) async fn faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(service.faults.list().iter().map(|fault| fault.to_json()).collect()))
+    Ok(Json(service.state().faults.forms(None).into()))
 }
 
 /// Begins a fault, or the faults of a preset.
@@ -182,25 +184,27 @@ pub(super) async fn begin_faults(
     Body(form): Body<Map<String, Value>>,
 ) -> Made {
     let is_preset = form.get("preset").is_some_and(|preset| !preset.is_null());
-    let mut begun = Fault::from_form(form)?.into_iter().map(|fault| service.faults.begin(fault).to_json().into());
+    let faults = Fault::from_form(form)?;
+    let mut state = service.state();
+    let mut begun = faults.into_iter().map(|fault| state.faults.begin(fault));
     Ok(made(if is_preset { begun.collect() } else { begun.next().unwrap_or_default() }))
 }
 
 /// Ends all faults.
 pub(super) async fn end_faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(service.faults.end(None).iter().map(|fault| fault.to_json()).collect()))
+    Ok(Json(service.state().faults.end(None).into()))
 }
 
 /// An active fault.
 pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    found("fault", id, service.faults.get(id).map(|fault| fault.to_json().into()))
+    found("fault", id, service.state().faults.forms(Some(id)).pop())
 }
 
 /// Ends a fault.
 pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    found("fault", id, service.faults.end(Some(id)).pop().map(|fault| fault.to_json().into()))
+    found("fault", id, service.state().faults.end(Some(id)).pop())
 }
 
 fn found(what: &str, id: impl std::fmt::Display, shown: Option<Value>) -> Answer {
@@ -280,7 +284,9 @@ pub(super) async fn issue_token(
         return Err(Failure::malformed(problem));
     }
     let expires_in = expires_in.map(|seconds| seconds.0);
-    Ok(made(json!({"token": service.tokens.issue(scopes.unwrap_or(known), service.now(), expires_in)?})))
+    let now = service.now();
+    let token = service.state().tokens.issue(scopes.unwrap_or(known), now, expires_in)?;
+    Ok(made(json!({"token": token})))
 }
 
 #[derive(Deserialize)]
@@ -294,7 +300,7 @@ pub(super) async fn revoke_token(
     State(Shared { service, .. }): State<Shared>,
     Body(Revoke { token }): Body<Revoke>,
 ) -> Answer {
-    Ok(Json(json!({"revoked": service.tokens.revoke(&token)})))
+    Ok(Json(json!({"revoked": service.state().tokens.revoke(&token)})))
 }
 
 /// The time of the service.
@@ -323,16 +329,33 @@ pub(super) struct After {
 /// The requests that are kept and have a higher number than `after`.
 pub(super) async fn requests(State(Shared { service, .. }): State<Shared>, after: Asked<After>) -> Answer {
     let Query(After { after }) = after?;
+    Ok(Json(requests_after(&service, after)))
+}
+
+fn requests_after(service: &Service, after: u64) -> Value {
     let requests = service.log.after(after);
     let next = requests.last().map_or(after, |(number, _)| *number);
     let requests: Vec<Value> = requests.into_iter().map(|(number, request)| logged(number, &request)).collect();
-    Ok(Json(json!({"requests": requests, "next": next})))
+    json!({"requests": requests, "next": next})
 }
 
 /// Removes all requests.
 pub(super) async fn clear_requests(State(Shared { service, .. }): State<Shared>) -> Answer {
     service.log.clear();
     Ok(Json(json!({})))
+}
+
+/// What a call returns once the service has ended; none if it needs the service.
+pub(in crate::sandbox) fn after_end(service: &Service, method: &str, path: &str) -> Option<Value> {
+    match (method, path) {
+        ("GET", "/requests") => Some(requests_after(service, 0)),
+        ("DELETE", "/requests") => {
+            service.log.clear();
+            Some(json!({}))
+        }
+        ("GET", "/faults") => Some(service.state().faults.forms(None).into()),
+        _ => service.state().faults.forms(Some(path.strip_prefix("/faults/")?.parse().ok()?)).pop(),
+    }
 }
 
 fn logged(number: u64, request: &LoggedRequest) -> Value {

@@ -4,6 +4,10 @@
 
 mod handlers;
 
+pub(super) use handlers::after_end;
+
+use std::sync::Arc;
+
 use axum::Json;
 use axum::Router;
 use axum::body::{Body as HttpBody, Bytes};
@@ -16,7 +20,7 @@ use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::task::JoinError;
+use tokio::task::{JoinError, spawn_blocking};
 
 use super::middleware::{close_after, read_body};
 use super::reply::{Refusal, SERVER};
@@ -100,7 +104,8 @@ pub(super) async fn respond(
             let is_of_start = head.method != Method::GET && head.headers.contains_key(OF_START);
             let response = next.run(Request::from_parts(head, received.into())).await;
             if is_of_start && response.status().is_success() {
-                shared.service.keep_start();
+                let service = Arc::clone(&shared.service);
+                drop(spawn_blocking(move || service.keep_start()).await);
             }
             response
         }

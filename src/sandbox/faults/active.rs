@@ -1,33 +1,28 @@
 //! The active faults: which requests they affect, and how often they have.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU64;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use jiff::civil::Date;
-use jiff::{Timestamp, Zoned};
 use memchr::memmem;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::chance;
-use super::kind::{Choice, Fault, FaultKind, Pattern};
-use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS};
-use crate::sandbox::switches::{DayComparison, DayEquals, Switches};
+use super::kind::{Choice, Day, Fault, FaultKind, Pattern, Text};
+use crate::sandbox::chance;
+use crate::sandbox::request::{self, SearchBody};
+use crate::sandbox::switches::Switches;
 
 /// The active faults, oldest first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(in crate::sandbox) struct Faults {
-    active: Mutex<Vec<Arc<ActiveFault>>>,
-    begun: AtomicU64,
+    active: Vec<Arc<ActiveFault>>,
+    begun: u64,
 }
 
 /// An active fault with its counters.
 pub(in crate::sandbox) struct ActiveFault {
-    pub(in crate::sandbox) fault: Fault,
+    pub(super) fault: Fault,
     /// Identifies it among the faults of a sandbox.
     pub(in crate::sandbox) id: u64,
     seen: AtomicU64,
@@ -55,11 +50,11 @@ impl ActiveFault {
         if !self.fault.choice.has_path(received.path) || !pattern.matches(received) {
             return false;
         }
-        let Some(number) = self.seen.fetch_add(1, Ordering::Relaxed).checked_sub(*after) else { return false };
-        probability.is_none_or(|probability| chance::share(*seed, number) < probability)
+        let Some(number) = self.seen.fetch_add(1, Ordering::Relaxed).checked_sub(after.0) else { return false };
+        probability.as_ref().is_none_or(|probability| chance::share(seed.0, number) < probability.0)
             && self.refuses_token(received)
-            && times.map(NonZeroU64::get).is_none_or(|times| {
-                let next = |chosen| (chosen < times).then_some(chosen + 1);
+            && times.as_ref().is_none_or(|times| {
+                let next = |chosen| (chosen < times.0).then_some(chosen + 1);
                 self.chosen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
             })
     }
@@ -77,118 +72,76 @@ impl ActiveFault {
     }
 
     /// Its form, with `id` and `hits`.
-    pub(in crate::sandbox) fn to_json(&self) -> Map<String, Value> {
-        let mut form = self.fault.form.clone();
-        form.shift_insert(0, "id".to_owned(), self.id.into());
+    pub(in crate::sandbox) fn to_json(&self) -> Value {
+        let mut form = Map::from_iter([("id".to_owned(), self.id.into())]);
+        form.extend(self.fault.form.clone());
         form.insert("hits".to_owned(), self.hits.load(Ordering::Relaxed).into());
-        form
+        form.into()
     }
 }
 
 impl Faults {
-    /// Activates a fault.
-    pub(in crate::sandbox) fn begin(&self, fault: Fault) -> Arc<ActiveFault> {
-        let id = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
+    /// Activates a fault and returns its form.
+    pub(in crate::sandbox) fn begin(&mut self, fault: Fault) -> Value {
+        self.begun += 1;
         let (seen, chosen, hits, authorization, ended) = Default::default();
-        let active = Arc::new(ActiveFault { fault, id, seen, chosen, hits, authorization, ended });
-        self.lock().push(Arc::clone(&active));
-        active
+        let active = Arc::new(ActiveFault { fault, id: self.begun, seen, chosen, hits, authorization, ended });
+        self.active.push(Arc::clone(&active));
+        active.to_json()
     }
 
-    /// The active faults, oldest first.
-    pub(in crate::sandbox) fn list(&self) -> Vec<Arc<ActiveFault>> {
-        self.lock().clone()
+    /// The forms of these faults, or of the one with this id.
+    pub(in crate::sandbox) fn forms(&self, id: Option<u64>) -> Vec<Value> {
+        let meant = self.active.iter().filter(|each| id.is_none_or(|id| each.id == id));
+        meant.map(|each| each.to_json()).collect()
     }
 
-    /// The active fault with this id.
-    pub(in crate::sandbox) fn get(&self, id: u64) -> Option<Arc<ActiveFault>> {
-        self.lock().iter().find(|each| each.id == id).map(Arc::clone)
-    }
-
-    /// Ends the fault with this id, or all, and returns what ended; stalled responses continue.
-    pub(in crate::sandbox) fn end(&self, id: Option<u64>) -> Vec<Arc<ActiveFault>> {
+    /// Ends the fault with this id, or all, and returns their forms; stalled responses continue.
+    pub(in crate::sandbox) fn end(&mut self, id: Option<u64>) -> Vec<Value> {
         let is_meant = |each: &mut Arc<ActiveFault>| id.is_none_or(|id| each.id == id);
-        let ended: Vec<_> = self.lock().extract_if(.., is_meant).collect();
-        for each in &ended {
-            each.ended.cancel();
+        let ended = Self { active: self.active.extract_if(.., is_meant).collect(), begun: 0 };
+        ended.cancel();
+        ended.forms(None)
+    }
+
+    /// Ends the effects of all.
+    pub(in crate::sandbox) fn cancel(&self) {
+        self.active.iter().for_each(|each| each.ended.cancel());
+    }
+
+    /// The same faults, begun after others.
+    pub(in crate::sandbox) fn begun_after(&self, others: &Self) -> Self {
+        let mut begun = Self { active: Vec::new(), begun: others.begun };
+        for each in &self.active {
+            begun.begin(each.fault.clone());
         }
-        ended
+        begun
     }
 
     /// The first fault that affects a request.
     pub(in crate::sandbox) fn next_match(&self, received: &Received<'_>) -> Option<Arc<ActiveFault>> {
-        // A copy of the list: a large body takes a while to parse.
-        self.list().into_iter().find(|each| each.matches(received))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<ActiveFault>>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+        self.active.iter().find(|each| each.matches(received)).map(Arc::clone)
     }
 }
 
 impl Pattern {
     /// Whether the body of a request contains all of it.
     fn matches(&self, received: &Received<'_>) -> bool {
-        let has_text = |text: &String| memmem::find(received.body, text.as_bytes()).is_some();
-        self.contains.as_ref().is_none_or(has_text) && self.day.as_ref().is_none_or(|day| has_day(received, day))
+        let Received { body, switches, .. } = received;
+        let has_text = |text: &Text| memmem::find(body, text.0.as_bytes()).is_some();
+        let has_day = |day: &Day| request::read(body).is_ok_and(|search: SearchBody| search.has_day(day.0, switches));
+        self.contains.as_ref().is_none_or(has_text) && self.day.as_ref().is_none_or(has_day)
     }
-}
-
-/// Whether, in one group of conditions, those on the times of one column include a time of the day.
-fn has_day(received: &Received<'_>, day: &str) -> bool {
-    let day = day.parse().and_then(|day: Date| day.to_zoned(received.switches.day_zone.clone()));
-    let day = day.ok().and_then(|day| seconds_of(&day));
-    let body: Option<Value> = serde_json::from_slice(received.body).ok();
-    let (Some(day), Some(body)) = (day, body) else { return false };
-    let groups = body.pointer("/filters/OR").and_then(Value::as_array);
-    groups.into_iter().flatten().filter_map(|group| group.get("AND")?.as_array()).any(|group| {
-        let mut columns: BTreeMap<&str, Range<i64>> = BTreeMap::new();
-        for condition in group {
-            let Some((column, span)) = span(condition, received) else { continue };
-            let left = columns.entry(column).or_insert_with(|| day.clone());
-            *left = left.start.max(span.start)..left.end.min(span.end);
-        }
-        columns.values().any(|left| !left.is_empty())
-    })
-}
-
-/// The column and the seconds for which a condition on a time holds, as records have whole seconds.
-fn span<'a>(condition: &'a Value, received: &Received<'_>) -> Option<(&'a str, Range<i64>)> {
-    let text = |name| condition.get(name)?.as_str();
-    let (column, operator) = (text("column")?, text("operator")?);
-    let milliseconds = condition.get("value")?.as_i64().filter(|_| text("data_type") == Some(DATETIME))?;
-    let day =
-        seconds_of(&Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(received.switches.day_zone.clone()))?;
-    // The first second that is not before the value.
-    let second = -(-milliseconds).div_euclid(1_000);
-    let Switches { day_comparison, day_equals, .. } = received.switches;
-    let span = match (operator, day_comparison) {
-        (EQUALS, _) if *day_equals == DayEquals::Window => second..second + 24 * 3_600,
-        (EQUALS, _) => day,
-        (BEFORE_DATE, DayComparison::Exclusive) => i64::MIN..day.start,
-        (BEFORE_DATE, DayComparison::Inclusive) => i64::MIN..day.end,
-        (BEFORE_DATE, DayComparison::Instants) => i64::MIN..second,
-        (AFTER_DATE, DayComparison::Exclusive) => day.end..i64::MAX,
-        (AFTER_DATE, DayComparison::Inclusive) => day.start..i64::MAX,
-        (AFTER_DATE, DayComparison::Instants) => milliseconds.div_euclid(1_000) + 1..i64::MAX,
-        _ => return None,
-    };
-    Some((column, span))
-}
-
-/// The Unix seconds of the day of a time.
-fn seconds_of(time: &Zoned) -> Option<Range<i64>> {
-    // A clock change may skip midnight.
-    let start = time.start_of_day().ok()?;
-    let end = start.tomorrow().ok()?.start_of_day().ok()?;
-    Some(start.timestamp().as_second()..end.timestamp().as_second())
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
+    use crate::contract::condition::DATETIME;
+    use crate::sandbox::switches::DayComparison;
 
     fn fault(form: &Value) -> Fault {
         Fault::from_form(form.as_object().unwrap().clone()).unwrap().remove(0)
@@ -203,7 +156,7 @@ mod tests {
     #[test]
     fn chance_follows_from_the_seed_and_times_counts_what_it_chose() {
         let run = |seed: u64, times: Option<u64>| {
-            let faults = Faults::default();
+            let mut faults = Faults::default();
             let form = json!({"kind": "late_code", "code": 1, "times": times, "probability": 0.3, "seed": seed});
             faults.begin(fault(&form));
             (0..100).map(|_| next_match(&faults, "Bearer a").is_some()).collect::<Vec<_>>()
@@ -218,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_expired_token_is_the_first_one_and_stays_expired() {
-        let faults = Faults::default();
+        let mut faults = Faults::default();
         faults.begin(fault(&json!({"kind": "expired_token", "after": 1})));
         let refused = |token| next_match(&faults, token).is_some();
         let tokens = ["Bearer old", "Bearer old", "Bearer new", "Bearer old", "Bearer new"];
@@ -229,18 +182,17 @@ mod tests {
     fn days(conditions: &[Value], day_comparison: DayComparison) -> Vec<i8> {
         let day_zone = jiff::tz::TimeZone::get("Asia/Ho_Chi_Minh").unwrap();
         let (headers, switches) = (&HeaderMap::new(), &Switches { day_zone, day_comparison, ..Switches::default() });
-        let body = json!({"filters": {"OR": [{"AND": conditions}]}}).to_string();
+        let body = json!({"itemTypeId": 1, "itemTypeName": "t", "attrs": [], "filters": {"OR": [{"AND": conditions}]}});
+        let body = body.to_string();
         let received = Received { path: "/", headers, body: body.as_bytes(), switches };
-        let has = |day: &i8| {
-            let day = Some(format!("2024-01-{day}"));
-            Pattern { day, contains: None }.matches(&received)
-        };
+        let has =
+            |day: &i8| Pattern { day: Some(Day(jiff::civil::date(2024, 1, *day))), contains: None }.matches(&received);
         (12..=18).filter(has).collect()
     }
 
     fn time(column: &str, operator: &str, time: &str) -> Value {
         let milliseconds = time.parse::<Timestamp>().unwrap().as_millisecond();
-        json!({"column": column, "data_type": "datetime", "operator": operator, "value": milliseconds})
+        json!({"column": column, "data_type": DATETIME, "operator": operator, "value": milliseconds})
     }
 
     #[test]

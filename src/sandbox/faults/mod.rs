@@ -2,7 +2,6 @@
 
 mod active;
 mod apply;
-mod chance;
 mod kind;
 
 pub(super) use active::{Faults, Received};

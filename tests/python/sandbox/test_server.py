@@ -56,6 +56,19 @@ def test_a_stop_is_quick_whatever_clients_are_doing() -> None:
         connection.close()
 
 
+@pytest.mark.slow
+def test_a_stop_is_quick_when_all_places_are_taken_and_the_log_stays() -> None:
+    sandbox = da.Sandbox()
+    sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    held = [socket.create_connection(address(sandbox), timeout=10) for _ in range(270)]
+    started = time.monotonic()
+    sandbox.stop()
+    assert time.monotonic() - started < 2
+    assert [request.status for request in sandbox.requests] == [200]
+    for connection in held:
+        connection.close()
+
+
 def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.Sandbox) -> None:
     connection = http.client.HTTPConnection(*address(own))
     for headers in (

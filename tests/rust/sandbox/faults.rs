@@ -71,7 +71,7 @@ fn whole(service: &Service) -> Vec<u8> {
 }
 
 #[test]
-fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
+fn a_reset_or_a_cut_sends_so_many_bytes_and_no_more() {
     let service = Service::demo();
     let whole = whole(&service);
     for after in [0, 1, 17, 5_000, whole.len() - 1] {
