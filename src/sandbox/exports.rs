@@ -9,25 +9,12 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
+use super::options::Seconds;
 use super::switches::{ScalarType, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
-
-/// A number of seconds from 0 on.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "f64")]
-pub(super) struct Seconds(pub(super) Duration);
-
-impl TryFrom<f64> for Seconds {
-    type Error = String;
-
-    fn try_from(seconds: f64) -> Result<Self, String> {
-        let read = Duration::try_from_secs_f64(seconds);
-        read.map(Self).map_err(|_| format!("it must be a number of seconds from 0 on, not {seconds}"))
-    }
-}
 
 /// An export: when it was started, and its entries.
 #[derive(Clone)]

@@ -33,8 +33,6 @@ mod tokens;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
 pub use access::Access;
 pub use days::RecordZone;
 pub use faults::Fault;
@@ -82,7 +80,7 @@ impl Sandbox {
             limits,
             recording: replay.as_deref().map(Recording::open).transpose()?.map(Arc::new),
         };
-        let server = Arc::new(Server::start(at, shared, CancellationToken::new())?);
+        let server = Arc::new(Server::start(at, shared)?);
         let base_url = format!("http://{}", server.address());
         service.base_url.get_or_init(|| base_url.clone());
         Ok(Self { server, service, base_url, admin_token, owner: std::process::id() })
@@ -109,7 +107,7 @@ impl Sandbox {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
             return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
         }
-        if self.server.is_stopped() {
+        if self.server.stopping.is_cancelled() {
             return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
         }
         Ok(())
@@ -146,7 +144,7 @@ impl Drop for Sandbox {
             std::mem::forget(Arc::clone(&self.server));
         } else {
             // No waiting here: the thread may hold the GIL.
-            self.server.cancel();
+            self.server.stopping.cancel();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Extension, State};
+use axum::extract::{DefaultBodyLimit, Extension, FromRef, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
@@ -33,6 +33,12 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     /// Responds instead of the service.
     pub(super) recording: Option<Arc<Recording>>,
+}
+
+impl FromRef<Shared> for Arc<Service> {
+    fn from_ref(shared: &Shared) -> Self {
+        Self::clone(&shared.service)
+    }
 }
 
 /// The switches since the head of the request.

@@ -21,13 +21,14 @@ const SEARCH_GRACE: Duration = Duration::from_millis(500);
 /// A server that runs until it is stopped.
 pub(super) struct Server {
     address: SocketAddr,
-    stopping: CancellationToken,
+    /// Cancelled once it stops.
+    pub(super) stopping: CancellationToken,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Server {
-    /// Listens on an address and serves there, until `stopping` is cancelled.
-    pub(super) fn start(at: SocketAddr, shared: Shared, stopping: CancellationToken) -> Result<Self> {
+    /// Listens on an address and serves there, until it is stopped.
+    pub(super) fn start(at: SocketAddr, shared: Shared) -> Result<Self> {
         let failed = |what: &str, cause: io::Error| {
             Error::new(Kind::Sandbox, format!("the sandbox cannot {what}: {cause}")).with_source(cause)
         };
@@ -45,6 +46,7 @@ impl Server {
             bound.map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
         };
         let address = listener.local_addr().map_err(|cause| failed("read its port", cause))?;
+        let stopping = CancellationToken::new();
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())
@@ -65,19 +67,9 @@ impl Server {
         address
     }
 
-    /// Whether it was stopped.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopping.is_cancelled()
-    }
-
-    /// Begins to stop, without waiting.
-    pub(super) fn cancel(&self) {
-        self.stopping.cancel();
-    }
-
     /// Stops and waits for the end. A second call does nothing.
     pub(super) fn stop(&self) {
-        self.cancel();
+        self.stopping.cancel();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take() {
             // A panicked thread has ended too.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use futures_util::stream::try_unfold;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::{sleep, timeout};
 
 use super::active::ActiveFault;
@@ -215,14 +215,6 @@ struct WithCode<'a> {
     code: i64,
 }
 
-/// The members of an object and its last one.
-#[derive(Serialize)]
-struct WithData<'a, T> {
-    #[serde(flatten)]
-    members: Members<'a>,
-    data: T,
-}
-
 /// The envelope with its `code` changed and moved to the end.
 fn late_code(envelope: &[u8], code: i64) -> Option<String> {
     let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
@@ -233,9 +225,13 @@ fn late_code(envelope: &[u8], code: i64) -> Option<String> {
 /// The envelope of a search with this share of its rows; none if it lacks none.
 fn fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
     let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
-    let mut data: Members<'_> = serde_json::from_str(members.remove(field::DATA)?.get()).ok()?;
-    let rows: Vec<&RawValue> = serde_json::from_str(data.remove(field::RECORDS)?.get()).ok()?;
+    let mut data: Members<'_> = serde_json::from_str(members.get(field::DATA)?.get()).ok()?;
+    let rows: Vec<&RawValue> = serde_json::from_str(data.get(field::RECORDS)?.get()).ok()?;
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
     let kept = rows.get(..(rows.len() as f64 * keep) as usize).filter(|kept| kept.len() < rows.len())?;
-    Some(json(&WithData { members, data: WithData { members: data, data: kept } }))
+    let rows = to_raw_value(kept).ok()?;
+    data.insert(field::RECORDS, &rows);
+    let data = to_raw_value(&data).ok()?;
+    members.insert(field::DATA, &data);
+    Some(json(&members))
 }

@@ -4,8 +4,6 @@
 //! `{"kind": "status", "status": 502, "path": "search", "where": {"day": "2024-01-15"}, "times": 2}`. What is null is
 //! absent.
 
-use std::time::Duration;
-
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -16,6 +14,7 @@ use serde_path_to_error::Segment;
 use crate::contract::envelope::CODE_SUCCESS;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 use crate::error::{Error, Kind, Result, excerpt};
+use crate::sandbox::options::{Seconds, must_be};
 
 /// The members of a form that choose the requests, as [`Choice`] has them.
 const CHOICE: &[&str] = &["path", "where", "after", "times", "probability", "seed"];
@@ -63,7 +62,6 @@ members! {
     Count(u64) = |given| given.as_u64().filter(|count| *count > 0), "an integer from 1 on";
     Share(f64) = |given| given.as_f64().filter(|share| *share > 0.0 && *share <= 1.0), "a number above 0, at most 1";
     Kept(f64) = |given| given.as_f64().filter(|share| (0.0..1.0).contains(share)), "a number from 0 to below 1";
-    Seconds(Duration) = seconds, "a number of seconds of at least 0";
     Status(StatusCode) = |given| status(given, |code| matches!(code, 200..=599)), "an integer from 200 to 599";
     Redirection(StatusCode) = |given| status(given, |code| matches!(code, 301 | 302 | 303 | 307 | 308)),
         "301, 302, 303, 307 or 308";
@@ -74,12 +72,6 @@ members! {
     Headers(HeaderMap) = headers, "a map of headers and texts, without Content-Length, Transfer-Encoding and Connection";
     Day(Date) = |given| given.as_str()?.parse().ok(), "a day as 2024-01-15";
     Path(String) = path, "`search`, `download` or a path that begins with /";
-}
-
-/// Seconds; what no duration can hold never ends.
-fn seconds(given: &Value) -> Option<Duration> {
-    let seconds = given.as_f64().filter(|seconds| *seconds >= 0.0)?;
-    Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 fn status(given: &Value, is_allowed: fn(u16) -> bool) -> Option<StatusCode> {
@@ -282,11 +274,6 @@ fn check_members(about: &str, form: &Map<String, Value>, known: &[&str]) -> Resu
 
 fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("one of {}", words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
-}
-
-fn must_be(expected: &str, given: &Value) -> String {
-    let given = given.to_string();
-    format!("must be {expected}, not {}", excerpt(given.strip_suffix(".0").unwrap_or(&given), 60))
 }
 
 fn refused(member: &str, expected: &str, given: &Value) -> Error {
