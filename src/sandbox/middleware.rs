@@ -14,12 +14,12 @@ use hyper::body::Frame;
 use jiff::Timestamp;
 use tokio::time::{sleep, timeout};
 
-use super::connections::Connection;
 use super::control;
 use super::faults::{self, Received};
 use super::reply::Refusal;
 use super::request_log::Entry;
 use super::routes::Shared;
+use super::server::Connection;
 use super::switches::Switches;
 
 /// Most bytes of a body; the rest is not read.

@@ -7,7 +7,6 @@
 
 mod access;
 mod chance;
-mod connections;
 mod control;
 mod days;
 pub mod demo;
@@ -24,7 +23,6 @@ mod request_log;
 mod routes;
 mod search;
 mod server;
-mod service;
 mod state;
 pub mod switches;
 mod table;

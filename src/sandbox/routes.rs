@@ -1,6 +1,9 @@
-//! The routes of the service.
+//! The routes of the service and its two operations: from the headers and body of a request to a response.
+//!
+//! A request is judged in this order: path and method, token, scope, query string, body.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -9,19 +12,24 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
+use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::access::Access;
-use super::control;
-use super::middleware;
-use super::openapi;
+use super::exports::export_data;
 use super::options::Limits;
 use super::replay::Recording;
-use super::reply::{Refusal, SERVER, response};
-use super::service::Call;
+use super::reply::{Envelope, Refusal, SERVER, json, response};
+use super::request::{self, SearchBody};
+use super::search::Search;
 use super::state::Service;
-use super::switches::Switches;
-use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
+use super::switches::{BearerCase, DownloadOrder, Switches, UnknownExport, Unlisted};
+use super::tokens::{Grant, bearer_token};
+use super::{control, middleware, openapi};
+use crate::contract::business_object::PROMOTION_CODE_NAME;
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD};
+use crate::contract::export::ExportData;
+use crate::contract::{DOWNLOAD_PATH, SCOPE_ITEM, SEARCH_PATH};
 
 /// State of every route.
 #[derive(Clone)]
@@ -107,4 +115,108 @@ fn operation(operation: fn(&Service, &Call) -> Result<Body, Refusal>) -> MethodR
             outcome.map_or_else(|refusal| refusal.reply(&now), |body| response(StatusCode::OK, body))
         },
     )
+}
+
+/// A request of an operation.
+pub(super) struct Call {
+    /// Since its head arrived.
+    pub(super) switches: Arc<Switches>,
+    pub(super) has_query: bool,
+    pub(super) headers: HeaderMap,
+    /// The body, or why it was not read.
+    pub(super) body: Result<Bytes, Refusal>,
+}
+
+/// The response to a download.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Downloaded<'a> {
+    #[serde(flatten)]
+    envelope: Envelope<'a, ExportData>,
+    code_message: (),
+    duration: String,
+}
+
+impl Call {
+    fn body(&self) -> Result<&[u8], Refusal> {
+        if self.has_query && self.switches.query_string == Unlisted::Refused {
+            let problem = "the path: it has a query string; the specification shows none";
+            return Err(Refusal::malformed(problem));
+        }
+        self.body.as_deref().map_err(Refusal::clone)
+    }
+}
+
+impl Service {
+    /// The search (sections 4.1 and 4.2).
+    pub(super) fn search(&self, call: &Call) -> Result<Body, Refusal> {
+        let (grant, switches) = (self.grant(call)?, &*call.switches);
+        let generic_scope = &switches.generic_scope;
+        if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
+            return Err(Refusal::Permission);
+        }
+        let target: SearchBody = request::read(call.body()?)?;
+        let has_promotion_codes = target.is_of_promotion_codes();
+        if has_promotion_codes {
+            require(&grant, SCOPE_ITEM)?;
+            require_json(&call.headers)?;
+        } else {
+            require(&grant, generic_scope)?;
+        }
+        let data = self.data();
+        let found = target.object(&data.objects)?;
+        let query = target.query(&found.declared, switches)?;
+        let search = Search::new(found.rows.clone(), &found.declared, query, switches, has_promotion_codes);
+        Ok(Search::body(search.piece()))
+    }
+
+    /// The segment download (section 4.3).
+    pub(super) fn download(&self, call: &Call) -> Result<Body, Refusal> {
+        let started = Instant::now();
+        let (grant, switches) = (self.grant(call)?, &*call.switches);
+        let scope = || require(&grant, &switches.download_scope);
+        if switches.download_order == DownloadOrder::ScopeFirst {
+            scope()?;
+        }
+        let id = request::export_id(call.body()?)?;
+        let now = self.now();
+        let known = self.state().exports.at(id, now, switches);
+        let data = match (known, switches.unknown_export) {
+            (Some(data), _) => data,
+            (None, UnknownExport::NoEntries) => export_data(Vec::new()),
+            (None, UnknownExport::NotFound) => {
+                let problem = format!("exportId: there is no export {id}");
+                return Err(Refusal::Problem(StatusCode::NOT_FOUND, problem));
+            }
+        };
+        scope()?;
+        let envelope = Envelope { code: CODE_SUCCESS, message: MESSAGE_DOWNLOAD, data };
+        let duration = format!("{}ms", started.elapsed().as_millis());
+        Ok(Body::from(json(&Downloaded { envelope, code_message: (), duration })))
+    }
+
+    /// The grant of the bearer token.
+    fn grant(&self, Call { headers, switches, .. }: &Call) -> Result<Grant, Refusal> {
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
+        let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };
+        let token = value.to_str().ok().and_then(bearer_token);
+        let token = token.filter(|(scheme, _)| switches.bearer_case == BearerCase::Any || *scheme == "Bearer");
+        let now = self.now();
+        token.and_then(|(_, token)| self.state().tokens.grant(token, now)).ok_or(Refusal::Permission)
+    }
+}
+
+fn require(grant: &Grant, scope: &str) -> Result<(), Refusal> {
+    if grant.allows(scope) { Ok(()) } else { Err(Refusal::Permission) }
+}
+
+/// `Content-Type` is required for the promotion code variant (section 4.1).
+fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = given.split(';').next().unwrap_or_default().trim();
+    if media_type.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let problem = format!("Content-Type: a search of {PROMOTION_CODE_NAME} needs application/json");
+    Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
 }

@@ -15,13 +15,13 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::{sleep, timeout};
 
-use super::active::ActiveFault;
+use super::ActiveFault;
 use super::kind::{FaultKind, Headers, Text, has_no_body};
 use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
 use crate::sandbox::chance;
-use crate::sandbox::connections::{Connection, Ending};
 use crate::sandbox::replay::cut_off;
 use crate::sandbox::reply::{Envelope, Refusal, SERVER, json, response};
+use crate::sandbox::server::{Connection, Ending};
 use crate::sandbox::switches::Switches;
 
 /// The problem of an envelope that a fault sends.
