@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use tokio::time::{sleep, timeout};
 
 use super::control;
-use super::faults::{self, Received};
+use super::faults;
 use super::reply::Refusal;
 use super::request_log::Entry;
 use super::routes::Shared;
@@ -85,10 +85,9 @@ async fn serve(
     };
     // A copy: a slice would keep the whole read buffer alive.
     entry.update(|request| request.body = Some(Bytes::copy_from_slice(&body)));
-    let (path, headers) = (head.uri.path(), &head.headers);
     // A copy of the faults: a large body takes a while to parse.
     let faults = shared.service.state().faults.clone();
-    let fault = faults.next_match(&Received { path, headers, body: &body, switches });
+    let fault = faults.next_match(&head, &body, switches);
     let request = Request::from_parts(head, body.into());
     let response = async {
         // Configured latency does not count towards the time limit.

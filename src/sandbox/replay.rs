@@ -40,7 +40,6 @@ pub(super) struct Recording {
 /// The responses to a request, in the order of the recording.
 #[derive(Debug, Default)]
 struct Responses {
-    /// Number of the first line.
     number: usize,
     /// Where each line begins, and its bytes.
     places: Vec<(u64, usize)>,
@@ -93,7 +92,6 @@ impl Recording {
         response(exchange).is_some()
     }
 
-    /// The recorded response to a request.
     pub(super) fn respond(&self, path: &str, body: &[u8]) -> std::result::Result<Response<Body>, Refusal> {
         let body: Value = serde_json::from_slice(body).map_err(|_| Refusal::malformed("the body is not JSON"))?;
         let request = (path.to_owned(), body);

@@ -12,7 +12,6 @@ use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMIS
 /// `Server` of every response, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static(SANDBOX_SERVER);
 
-/// The envelope of every response.
 #[derive(Serialize)]
 pub(super) struct Envelope<'a, T> {
     pub(super) code: i64,
@@ -20,7 +19,6 @@ pub(super) struct Envelope<'a, T> {
     pub(super) data: T,
 }
 
-/// A response with a JSON body.
 pub(super) fn response(status: StatusCode, body: impl Into<Body>) -> Response {
     let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
     let mut response = (status, headers, body.into()).into_response();
@@ -30,7 +28,6 @@ pub(super) fn response(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// Why a request is not served.
 #[derive(Clone, Debug)]
 pub(super) enum Refusal {
     /// The token is missing, invalid, expired or without the scope, which look the same to the client (section 5).
@@ -50,7 +47,6 @@ impl Refusal {
         Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to respond; this is a bug in it".into())
     }
 
-    /// The refusal as a response.
     pub(super) fn reply(&self, switches: &Switches) -> Response {
         let Self::Problem(status, message) = self else {
             let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
@@ -64,7 +60,6 @@ impl Refusal {
     }
 }
 
-/// A value as JSON.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

@@ -19,14 +19,12 @@ use crate::contract::envelope::{CODE_SUCCESS, field};
 use crate::contract::recording::is_secret_header;
 use crate::error::excerpt;
 
-/// Most requests that are kept.
 const REQUESTS: usize = 10_000;
 /// Most bytes that are kept, of paths, headers and bodies.
 const BYTES: usize = 64 * 1024 * 1024;
 /// Most bytes of an envelope whose message is kept.
 const ENVELOPE: usize = 4 * 1024;
 
-/// A request as it was received.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct LoggedRequest {
     /// Counted from 1.
@@ -41,26 +39,21 @@ pub(super) struct LoggedRequest {
     /// None when it was not read to its end.
     #[serde(serialize_with = "text_or_base64")]
     pub body: Option<Bytes>,
-    /// The HTTP status of the response; none when there was none.
     pub status: Option<u16>,
     /// From its head to the last byte of the response, or to the end of the connection.
     pub duration_ms: Option<f64>,
-    /// Bytes of the body of the response that were sent.
     pub bytes: u64,
-    /// The id of the fault that it got.
     pub fault: Option<u64>,
     /// The message of a response that reports failure.
     pub message: Option<String>,
 }
 
-/// The requests, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
     requests: VecDeque<LoggedRequest>,
-    /// How many earlier requests were dropped.
     before: u64,
     bytes: usize,
 }
@@ -93,12 +86,10 @@ impl Log {
         Entry { log: Arc::clone(self), number, began: Instant::now() }
     }
 
-    /// The requests that are kept and have a higher number.
     pub(super) fn after(&self, number: u64) -> Vec<LoggedRequest> {
         self.lock().requests.iter().skip_while(|request| request.number <= number).cloned().collect()
     }
 
-    /// Removes all requests.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
         *entries = Entries { before: entries.before + entries.requests.len() as u64, ..Entries::default() };
@@ -110,7 +101,6 @@ impl Log {
 }
 
 impl Entries {
-    /// Drops the oldest requests beyond the limits.
     fn trim(&mut self) {
         while self.requests.len() > REQUESTS || self.bytes > BYTES {
             let Some(oldest) = self.requests.pop_front() else { return };
@@ -121,7 +111,6 @@ impl Entries {
 }
 
 impl LoggedRequest {
-    /// Its size in memory.
     fn size(&self) -> usize {
         let text = |value: &Value| value.as_str().map_or(0, str::len);
         let header = |(name, value)| size_of::<(String, Value)>() + String::len(name) + text(value);
@@ -162,6 +151,7 @@ impl Drop for Entry {
     }
 }
 
+#[expect(clippy::ref_option, reason = "serde passes the member")]
 fn text_or_base64<S: Serializer>(body: &Option<Bytes>, output: S) -> Result<S::Ok, S::Error> {
     let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
         Ok(text) => text.into(),
@@ -178,7 +168,6 @@ fn failure(envelope: &[u8]) -> Option<String> {
     (*envelope.get(field::CODE)? != CODE_SUCCESS).then(|| excerpt(message, ENVELOPE))
 }
 
-/// A header as it may be shown.
 fn shown(name: &HeaderName, value: &HeaderValue) -> String {
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
     if !is_secret_header(name.as_str()) {

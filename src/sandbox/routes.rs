@@ -16,14 +16,13 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::access::Access;
-use super::exports::export_data;
 use super::options::Limits;
 use super::replay::Recording;
 use super::reply::{Envelope, Refusal, SERVER, json, response};
 use super::request::{self, SearchBody};
 use super::search::Search;
 use super::state::Service;
-use super::switches::{BearerCase, DownloadOrder, Switches, UnknownExport, Unlisted};
+use super::switches::{BearerCase, DownloadOrder, Switches, Unlisted};
 use super::tokens::{Grant, bearer_token};
 use super::{control, middleware, openapi};
 use crate::contract::business_object::PROMOTION_CODE_NAME;
@@ -31,12 +30,10 @@ use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD};
 use crate::contract::export::ExportData;
 use crate::contract::{DOWNLOAD_PATH, SCOPE_ITEM, SEARCH_PATH};
 
-/// State of every route.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
     pub(super) access: Arc<Access>,
-    /// The token of the control routes.
     pub(super) admin: Arc<str>,
     pub(super) limits: Limits,
     /// Responds instead of the service.
@@ -117,7 +114,6 @@ fn operation(operation: fn(&Service, &Call) -> Result<Body, Refusal>) -> MethodR
     )
 }
 
-/// A request of an operation.
 pub(super) struct Call {
     /// Since its head arrived.
     pub(super) switches: Arc<Switches>,
@@ -127,7 +123,6 @@ pub(super) struct Call {
     pub(super) body: Result<Bytes, Refusal>,
 }
 
-/// The response to a download.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Downloaded<'a> {
@@ -156,8 +151,7 @@ impl Service {
             return Err(Refusal::Permission);
         }
         let target: SearchBody = request::read(call.body()?)?;
-        let has_promotion_codes = target.is_of_promotion_codes();
-        if has_promotion_codes {
+        if target.is_of_promotion_codes() {
             require(&grant, SCOPE_ITEM)?;
             require_json(&call.headers)?;
         } else {
@@ -165,8 +159,7 @@ impl Service {
         }
         let data = self.data();
         let found = target.object(&data.objects)?;
-        let query = target.query(&found.declared, switches)?;
-        let search = Search::new(found.rows.clone(), &found.declared, query, switches, has_promotion_codes);
+        let search = Search::new(found, target.query(&found.declared, switches)?, switches);
         Ok(Search::body(search.piece()))
     }
 
@@ -181,21 +174,14 @@ impl Service {
         let id = request::export_id(call.body()?)?;
         let now = self.now();
         let known = self.state().exports.at(id, now, switches);
-        let data = match (known, switches.unknown_export) {
-            (Some(data), _) => data,
-            (None, UnknownExport::NoEntries) => export_data(Vec::new()),
-            (None, UnknownExport::NotFound) => {
-                let problem = format!("exportId: there is no export {id}");
-                return Err(Refusal::Problem(StatusCode::NOT_FOUND, problem));
-            }
-        };
+        let unknown = || Refusal::Problem(StatusCode::NOT_FOUND, format!("exportId: there is no export {id}"));
+        let data = known.ok_or_else(unknown)?;
         scope()?;
         let envelope = Envelope { code: CODE_SUCCESS, message: MESSAGE_DOWNLOAD, data };
         let duration = format!("{}ms", started.elapsed().as_millis());
         Ok(Body::from(json(&Downloaded { envelope, code_message: (), duration })))
     }
 
-    /// The grant of the bearer token.
     fn grant(&self, Call { headers, switches, .. }: &Call) -> Result<Grant, Refusal> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };

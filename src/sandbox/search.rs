@@ -4,6 +4,7 @@
 
 use std::future::ready;
 use std::io;
+use std::num::NonZeroU64;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -14,8 +15,10 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::objects::{BusinessObject, Cell};
 use super::reply::{Envelope, json};
+use super::state::Object;
 use super::switches::{EmptyShape, LastUsedType, RowOrder, ScalarType, Switches};
 use super::table::{Row, Rows, Value};
+use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH};
 
 /// What comes after the last of several records.
@@ -25,17 +28,12 @@ const PIECE: usize = 64 * 1024;
 /// Most comparisons for a piece, which has fewer bytes then.
 const COMPARISONS: usize = 1_000_000;
 
-/// A search of one object.
 #[derive(Debug)]
 pub(super) struct Query {
     /// Indexes of the attributes to return, in the requested order; none where all requested ones are unknown.
     pub(super) attributes: Vec<usize>,
     /// A record matches when all predicates of at least one group hold.
     pub(super) groups: Vec<Vec<Predicate>>,
-    /// Order of the records.
-    pub(super) order: RowOrder,
-    /// Most records.
-    pub(super) limit: Option<u64>,
 }
 
 /// A predicate on one attribute, given by its index. Null never matches.
@@ -45,7 +43,6 @@ pub(super) struct Predicate {
     pub(super) comparison: Comparison,
 }
 
-/// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
     /// One of these values, which are in order.
@@ -55,7 +52,6 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
-    /// One of these values.
     pub(super) fn among(values: Vec<Cell>) -> Self {
         let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
         values.sort();
@@ -65,7 +61,6 @@ impl Comparison {
 }
 
 impl Predicate {
-    /// Whether it holds for a row.
     pub(super) fn holds(&self, row: &Row) -> bool {
         match (row.get(self.attribute), &self.comparison) {
             (None | Some(Value::Null), _) => false,
@@ -79,27 +74,19 @@ impl Predicate {
     }
 }
 
-/// A search and how far it has come.
 pub(super) struct Search {
     rows: Rows,
     /// The indexes of rows that are not compared yet.
     rest: Box<dyn Iterator<Item = usize> + Send>,
     groups: Vec<Vec<Predicate>>,
     records: Records,
-    /// How many records may still be written.
     limit: u64,
 }
 
 impl Search {
     /// A search of these rows. Records of promotion codes have the types that switches choose.
-    pub(super) fn new(
-        rows: Rows,
-        object: &BusinessObject,
-        query: Query,
-        switches: &Switches,
-        has_promotion_codes: bool,
-    ) -> Self {
-        let groups = query.groups;
+    pub(super) fn new(object: &Object, Query { attributes, groups }: Query, switches: &Switches) -> Self {
+        let rows = object.rows.clone();
         let indexes: Box<dyn DoubleEndedIterator<Item = usize> + Send> = match identifiers(&groups) {
             Some(values) => {
                 let found: Vec<usize> = values.iter().filter_map(|value| rows.find(value)).collect();
@@ -107,12 +94,12 @@ impl Search {
             }
             None => Box::new(0..rows.len()),
         };
-        let rest: Box<dyn Iterator<Item = usize> + Send> = match query.order {
+        let rest: Box<dyn Iterator<Item = usize> + Send> = match switches.row_order {
             RowOrder::Id => indexes,
             RowOrder::Reverse => Box::new(indexes.rev()),
         };
-        let records = Records::new(object, query.attributes, switches, has_promotion_codes);
-        Self { rows, rest, groups, records, limit: query.limit.unwrap_or(u64::MAX) }
+        let records = Records::new(&object.declared, attributes, switches);
+        Self { rows, rest, groups, records, limit: switches.maximum_rows.map_or(u64::MAX, NonZeroU64::get) }
     }
 
     /// The next piece of the response, and the search if that is not the last one.
@@ -172,9 +159,7 @@ struct Found {
 /// Writes the records of a response, and what is around them.
 struct Records {
     columns: Vec<Column>,
-    /// The response before its first record.
     start: String,
-    /// The response without records.
     empty: String,
     is_empty: bool,
 }
@@ -188,7 +173,7 @@ struct Column {
 }
 
 impl Records {
-    fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches, has_promotion_codes: bool) -> Self {
+    fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches) -> Self {
         let (code, message) = (CODE_SUCCESS, MESSAGE_SEARCH);
         let written = |records| json(&Envelope { code, message, data: Found { status: true, data: records } });
         let empty = match switches.empty_shape {
@@ -202,11 +187,8 @@ impl Records {
         let column = |(place, attribute): (usize, usize)| {
             let name = found.attributes.get(attribute)?.name.as_str();
             let lead = format!("{}{}:", if place == 0 { "" } else { "," }, json(&name));
-            Some(Column {
-                attribute,
-                lead,
-                around: if has_promotion_codes { around(name, switches) } else { ("", "") },
-            })
+            let around = if found.id == PROMOTION_CODE_ID { around(name, switches) } else { ("", "") };
+            Some(Column { attribute, lead, around })
         };
         let columns = attributes.into_iter().enumerate().filter_map(column).collect();
         Self { columns, start, empty: written(empty), is_empty: true }
@@ -229,7 +211,6 @@ impl Records {
         out.push(b'}');
     }
 
-    /// What comes after the last record.
     fn end(&self) -> &str {
         if self.is_empty { &self.empty } else { END }
     }

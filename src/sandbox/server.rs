@@ -110,21 +110,14 @@ pub(super) struct Connection {
     pub(super) ending: SetOnce<Ending>,
 }
 
-/// How a fault closes a connection.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// Properly, with FIN, behind these bytes.
     Close(Bytes),
-    /// With RST.
     Reset,
 }
 
 impl Connection {
-    /// A connection to this address.
-    pub(super) fn new(local: IpAddr) -> Self {
-        Self { local, progress: Notify::new(), ending: SetOnce::new() }
-    }
-
     /// Closes the connection, which drops this future.
     pub(super) async fn end(&self, ending: Ending) {
         // The first ending wins.
@@ -133,7 +126,6 @@ impl Connection {
     }
 }
 
-/// Accepts and serves connections until the server stops.
 pub(super) async fn serve(listener: TcpListener, shared: Shared, stopping: CancellationToken) {
     let limits = shared.limits;
     let (router, places) = (routes::router(shared), Arc::new(Semaphore::new(limits.connections as usize)));
@@ -161,7 +153,7 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
     let Ok(local) = socket.local_addr() else { return };
     // Without it small responses wait for an acknowledgement. A failure only makes them slower.
     let _ = socket.set_nodelay(true);
-    let connection = Arc::new(Connection::new(local.ip()));
+    let connection = Arc::new(Connection { local: local.ip(), progress: Notify::new(), ending: SetOnce::new() });
     let (router, extension) = (TowerToHyperService::new(router), Arc::clone(&connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
         extension.progress.notify_one();

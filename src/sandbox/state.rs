@@ -39,7 +39,6 @@ pub(super) struct State {
     pub(super) exports: Exports,
     pub(super) faults: Faults,
     pub(super) tokens: Tokens,
-    /// How far the clock was moved forward.
     advanced: Duration,
 }
 
@@ -53,7 +52,6 @@ pub(super) struct Data {
     codes: Option<DemoCodes>,
 }
 
-/// A business object with its rows.
 #[derive(Clone)]
 pub(super) struct Object {
     pub(super) declared: Arc<BusinessObject>,
@@ -79,12 +77,10 @@ impl Service {
         Self { state: Mutex::new(state), start, clock, demo, log, base_url }
     }
 
-    /// The state of now.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
 
-    /// The time of the service.
     pub(super) fn now(&self) -> SystemTime {
         self.clock.now() + self.state().advanced
     }
@@ -95,7 +91,6 @@ impl Service {
         data
     }
 
-    /// The switches of now.
     pub(super) fn switches(&self) -> Arc<Switches> {
         Arc::clone(&self.state().data.switches)
     }
@@ -136,11 +131,11 @@ impl Service {
 
     /// Changes switches for the requests that come next, all or none.
     pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
-        let changed = self.change(|data, _| {
+        let switched = self.change(|data, _| {
             let switches = Arc::new(data.switches.with(changes)?);
             Ok(Some(Data { switches, codes: data.codes.as_ref().map(DemoCodes::expired), ..data.clone() }))
         });
-        changed.map(drop)
+        switched.map(drop)
     }
 
     /// Declares an object. Declaring it again changes nothing; one without rows can be replaced.
@@ -243,7 +238,6 @@ impl Service {
 }
 
 impl Data {
-    /// The object of this name.
     pub(super) fn object(&self, name: &str) -> Result<&Object> {
         self.objects.iter().find(|object| object.declared.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.objects.iter().map(|object| object.declared.name.as_str()).collect();

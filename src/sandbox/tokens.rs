@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Kind, Result};
 
-/// The valid tokens.
 #[derive(Clone, Default)]
 pub(super) struct Tokens(HashMap<String, Grant>);
 
@@ -18,7 +17,6 @@ pub(super) struct Grant {
 }
 
 impl Grant {
-    /// Whether the token has a scope.
     pub(super) fn allows(&self, scope: &str) -> bool {
         self.scopes.as_ref().is_none_or(|granted| granted.iter().any(|granted| granted == scope))
     }
@@ -34,7 +32,6 @@ pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
 }
 
 impl Tokens {
-    /// Issues a token.
     pub(super) fn issue(
         &mut self,
         scopes: Vec<String>,
@@ -59,7 +56,6 @@ impl Tokens {
         self.0.remove(token).is_some()
     }
 
-    /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
         self.0.get(token).filter(|grant| grant.is_valid(now)).cloned()
     }

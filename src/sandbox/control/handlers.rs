@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
@@ -22,14 +22,11 @@ use crate::sandbox::routes::Shared;
 use crate::sandbox::state::{Object, Service};
 use crate::sandbox::table::Row;
 
-/// Most rows of an answer.
 const MOST_LISTED: usize = 10_000;
-/// Most entries of an export.
 const MOST_ENTRIES: usize = 1_000;
 
 type Of = State<Arc<Service>>;
 type Answer = Result<Json<Value>, Failure>;
-/// What was made.
 type Made = Result<(StatusCode, Json<Value>), Failure>;
 type Named<T = String> = Result<Path<T>, PathRejection>;
 type Asked<T> = Result<Query<T>, QueryRejection>;
@@ -38,7 +35,6 @@ fn made(value: Value) -> (StatusCode, Json<Value>) {
     (StatusCode::CREATED, Json(value))
 }
 
-/// Address, clock, version, zone, scopes, switches and demo data.
 pub(super) async fn state(State(service): Of) -> Answer {
     let switches = service.switches();
     Ok(Json(json!({
@@ -52,21 +48,22 @@ pub(super) async fn state(State(service): Of) -> Answer {
     })))
 }
 
-/// Puts data, exports, faults, switches, clock and log back to what they were at the start.
 pub(super) async fn reset(State(service): Of) -> Answer {
     let state = State(Arc::clone(&service));
     spawn_blocking(move || service.reset()).await?;
     self::state(state).await
 }
 
-/// All objects with their attributes and the number of their rows.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    declared: &'a BusinessObject,
+    rows: usize,
+}
+
 pub(super) async fn objects(State(service): Of) -> Answer {
     let data = service.data();
-    let listed = data.objects.iter().map(|Object { declared, rows }| {
-        let mut listed = json!(**declared);
-        listed["rows"] = rows.len().into();
-        listed
-    });
+    let listed = data.objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
     Ok(Json(listed.collect()))
 }
 
@@ -78,7 +75,6 @@ pub(super) struct Declaration {
     attributes: Map<String, Value>,
 }
 
-/// Declares an object.
 pub(super) async fn declare(
     State(service): Of,
     Body(Declaration { name, item_type_id, attributes }): Body<Declaration>,
@@ -152,7 +148,6 @@ fn texts(body: &[u8]) -> Result<Vec<&str>, Failure> {
     Ok(body.split('\n').filter(|line| !line.trim().is_empty()).collect())
 }
 
-/// Deletes all rows.
 pub(super) async fn clear(State(service): Of, name: Named) -> Answer {
     let id = named(&service, name)?.declared.id;
     let rows = spawn_blocking(move || service.clear(id)).await?;
@@ -164,12 +159,10 @@ fn named(service: &Service, name: Named) -> Result<Object, Failure> {
     service.data().object(&name).cloned().map_err(|error| Failure(StatusCode::NOT_FOUND, error))
 }
 
-/// All active faults, oldest first.
 pub(super) async fn faults(State(service): Of) -> Answer {
     Ok(Json(service.state().faults.forms(None).into()))
 }
 
-/// Begins a fault, or the faults of a preset.
 pub(super) async fn begin_faults(State(service): Of, Body(form): Body<Map<String, Value>>) -> Made {
     let is_preset = form.get("preset").is_some_and(|preset| !preset.is_null());
     let faults = Fault::from_form(form)?;
@@ -178,18 +171,15 @@ pub(super) async fn begin_faults(State(service): Of, Body(form): Body<Map<String
     Ok(made(if is_preset { begun.collect() } else { begun.next().unwrap_or_default() }))
 }
 
-/// Ends all faults.
 pub(super) async fn end_faults(State(service): Of) -> Answer {
     Ok(Json(service.state().faults.end(None).into()))
 }
 
-/// An active fault.
 pub(super) async fn fault(State(service): Of, id: Named<u64>) -> Answer {
     let Path(id) = id?;
     found("fault", id, service.state().faults.forms(Some(id)).pop())
 }
 
-/// Ends a fault.
 pub(super) async fn end_fault(State(service): Of, id: Named<u64>) -> Answer {
     let Path(id) = id?;
     found("fault", id, service.state().faults.end(Some(id)).pop())
@@ -199,7 +189,6 @@ fn found(what: &str, id: impl std::fmt::Display, shown: Option<Value>) -> Answer
     shown.map(Json).ok_or_else(|| Failure::not_found(format!("there is no {what} {id}; it may have ended")))
 }
 
-/// All exports by their ids, with their entries at this time.
 pub(super) async fn exports(State(service): Of) -> Answer {
     let now = service.now();
     Ok(Json(service.state().exports.0.iter().map(|(id, export)| export.shown(*id, now)).collect()))
@@ -233,19 +222,16 @@ pub(super) async fn start_export(State(service): Of, Body(mut form): Body<Map<St
     Ok(made(json!({"export_id": service.state().exports.start(id, export)})))
 }
 
-/// Removes an export.
 pub(super) async fn remove_export(State(service): Of, id: Named<i64>) -> Answer {
     let (Path(id), now) = (id?, service.now());
     let removed = service.state().exports.0.remove(&id);
     found("export", id, removed.map(|export| export.shown(id, now)))
 }
 
-/// All switches with their values.
 pub(super) async fn switches(State(service): Of) -> Answer {
     Ok(Json(json!(*service.switches())))
 }
 
-/// Changes switches, all or none.
 pub(super) async fn switch(State(service): Of, Body(changes): Body<Map<String, Value>>) -> Answer {
     service.switch(&changes)?;
     switches(State(service)).await
@@ -277,12 +263,10 @@ pub(super) struct Revoke {
     token: String,
 }
 
-/// Makes a token invalid.
 pub(super) async fn revoke_token(State(service): Of, Body(Revoke { token }): Body<Revoke>) -> Answer {
     Ok(Json(json!({"revoked": service.state().tokens.revoke(&token)})))
 }
 
-/// The time of the service.
 pub(super) async fn clock(State(service): Of) -> Answer {
     Ok(Json(json!({"now": written(service.now())})))
 }
@@ -293,7 +277,6 @@ pub(super) struct Advance {
     advance: Seconds,
 }
 
-/// Moves the clock forward.
 pub(super) async fn advance(State(service): Of, Body(Advance { advance }): Body<Advance>) -> Answer {
     service.advance(advance.0)?;
     clock(State(service)).await
@@ -317,7 +300,6 @@ fn requests_after(service: &Service, after: u64) -> Value {
     json!({"requests": requests, "next": next})
 }
 
-/// Removes all requests.
 pub(super) async fn clear_requests(State(service): Of) -> Answer {
     service.log.clear();
     Ok(Json(json!({})))

@@ -22,7 +22,6 @@ use crate::error::{Error, Kind, Result, excerpt};
 
 /// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
 pub const CUSTOMERS: u32 = 2_025;
-/// Number of customers that may hold codes.
 const HOLDERS: u32 = 2_000;
 /// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;
@@ -75,7 +74,6 @@ impl Demo {
         Rows::default().with(&(1..=CUSTOMERS).map(row).collect::<Vec<Row>>()).0
     }
 
-    /// The exports of a service that starts now.
     pub(super) fn exports(&self, now: SystemTime) -> Exports {
         let entry = |delay, seconds, rows, succeeds| {
             let (delay, seconds) = (Seconds(Duration::from_secs(delay)), Seconds(Duration::from_secs(seconds)));
@@ -114,7 +112,6 @@ pub(super) struct DemoCodes {
 }
 
 impl DemoCodes {
-    /// The codes of a service that starts now.
     pub(super) fn new(demo: &Demo) -> Self {
         Self { until: demo.until, first_end: None, own: Rows::default(), valid: 0..0 }
     }
@@ -129,7 +126,6 @@ impl DemoCodes {
         Self { valid: 0..0, ..self.clone() }
     }
 
-    /// With more rows of the user.
     pub(super) fn with(self, added: &[Row]) -> Self {
         Self { own: self.own.with(added).0, ..self }
     }
@@ -163,17 +159,14 @@ impl DemoCodes {
     }
 }
 
-/// The id of a customer.
 fn customer_id(number: u32) -> String {
     format!("demo-customer-{number:04}")
 }
 
-/// A pseudo-random number below `below`.
 fn below(below: u32, number: u32, salt: u64) -> u32 {
     u32::try_from(drawn(number.into(), salt) % u64::from(below)).unwrap_or(0)
 }
 
-/// A pseudo-random element.
 fn pick<T: Copy, const N: usize>(from: &[T; N], number: u32, salt: u64) -> Option<T> {
     let index = drawn(number.into(), salt) % N as u64;
     from.get(usize::try_from(index).ok()?).copied()

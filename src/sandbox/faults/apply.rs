@@ -28,7 +28,6 @@ use crate::sandbox::switches::Switches;
 const REQUESTED: &str = "a fault that was asked for";
 /// Time for the client to receive what was sent: a reset discards what is still in flight.
 const BEFORE_END: Duration = Duration::from_millis(100);
-/// Bytes instead of a response.
 const GARBAGE: u64 = 512;
 
 /// The response with the effect of a fault. `service` is not run where the fault sends its own.
@@ -58,7 +57,7 @@ pub(in crate::sandbox) async fn respond(
         FaultKind::Garbage {} => connection.end(Ending::Close(garbage(seed, number))).await,
         FaultKind::Stall { .. } => fault.ended.cancelled().await,
         FaultKind::Delay { seconds, max_seconds } => {
-            let range = max_seconds.as_ref().map_or(Duration::ZERO, |most| most.0 - seconds.0).as_secs_f64();
+            let range = max_seconds.unwrap_or(*seconds).0.saturating_sub(seconds.0).as_secs_f64();
             let more = Duration::try_from_secs_f64(range * chance::share(seed, number)).unwrap_or(Duration::MAX);
             // Ending the fault ends the delay.
             drop(timeout(seconds.0.saturating_add(more), fault.ended.cancelled()).await);
@@ -207,7 +206,6 @@ async fn rewritten(response: Response, fault: &ActiveFault) -> Response {
 /// The members of a JSON object, with their values as they are written.
 type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
 
-/// The members of an object and its last one.
 #[derive(Serialize)]
 struct WithCode<'a> {
     #[serde(flatten)]

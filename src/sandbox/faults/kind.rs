@@ -151,17 +151,14 @@ kinds! {
 pub struct Fault {
     pub(super) kind: FaultKind,
     pub(super) choice: Choice,
-    /// As it was asked for.
     pub(super) form: Map<String, Value>,
 }
 
-/// Which requests a fault affects.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice {
     /// None is every path.
     path: Option<Path>,
-    /// What the body of a request must contain.
     #[serde(rename = "where")]
     pub(super) pattern: Pattern,
     /// How many matching requests pass unchanged first.
@@ -185,7 +182,6 @@ pub(super) struct Pattern {
 }
 
 impl Choice {
-    /// Whether a request has the path.
     pub(super) fn has_path(&self, path: &str) -> bool {
         self.path.as_ref().is_none_or(|wanted| wanted.0 == path)
     }
@@ -251,7 +247,6 @@ impl Fault {
     }
 }
 
-/// Whether a response with this status has no body.
 pub(super) fn has_no_body(status: StatusCode) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }

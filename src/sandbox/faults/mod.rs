@@ -8,6 +8,7 @@ mod kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use memchr::memmem;
 use serde_json::{Map, Value};
@@ -20,14 +21,12 @@ use super::chance;
 use super::request::{self, SearchBody};
 use super::switches::Switches;
 
-/// The active faults, oldest first.
 #[derive(Clone, Default)]
 pub(super) struct Faults {
     active: Vec<Arc<ActiveFault>>,
     begun: u64,
 }
 
-/// An active fault with its counters.
 pub(super) struct ActiveFault {
     fault: Fault,
     /// Identifies it among the faults of a sandbox.
@@ -41,25 +40,16 @@ pub(super) struct ActiveFault {
     ended: CancellationToken,
 }
 
-/// A request, as faults match it, and how the service reads its days.
-#[derive(Clone, Copy)]
-pub(super) struct Received<'a> {
-    pub(super) path: &'a str,
-    pub(super) headers: &'a HeaderMap,
-    pub(super) body: &'a [u8],
-    pub(super) switches: &'a Switches,
-}
-
 impl ActiveFault {
     /// Whether it affects a request. Counts each request that has its path and pattern.
-    fn matches(&self, received: &Received<'_>) -> bool {
+    fn matches(&self, head: &Parts, body: &[u8], switches: &Switches) -> bool {
         let Choice { pattern, after, times, probability, seed, .. } = &self.fault.choice;
-        if !self.fault.choice.has_path(received.path) || !pattern.matches(received) {
+        if !self.fault.choice.has_path(head.uri.path()) || !pattern.matches(body, switches) {
             return false;
         }
         let Some(number) = self.seen.fetch_add(1, Ordering::Relaxed).checked_sub(after.0) else { return false };
         probability.as_ref().is_none_or(|probability| chance::share(seed.0, number) < probability.0)
-            && self.refuses_token(received)
+            && self.refuses_token(&head.headers)
             && times.as_ref().is_none_or(|times| {
                 let next = |chosen| (chosen < times.0).then_some(chosen + 1);
                 self.chosen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
@@ -67,10 +57,10 @@ impl ActiveFault {
     }
 
     /// Whether it refuses the token of the request; true for faults that are not about tokens.
-    fn refuses_token(&self, received: &Received<'_>) -> bool {
+    fn refuses_token(&self, headers: &HeaderMap) -> bool {
         let refused = |given| self.authorization.get_or_init(|| HeaderValue::clone(given)) == given;
         !matches!(self.fault.kind, FaultKind::ExpiredToken {})
-            || received.headers.get(header::AUTHORIZATION).is_some_and(refused)
+            || headers.get(header::AUTHORIZATION).is_some_and(refused)
     }
 
     /// Counts a response that it has changed, and returns how many it had changed before.
@@ -125,16 +115,15 @@ impl Faults {
         begun
     }
 
-    /// The first fault that affects a request.
-    pub(super) fn next_match(&self, received: &Received<'_>) -> Option<Arc<ActiveFault>> {
-        self.active.iter().find(|each| each.matches(received)).map(Arc::clone)
+    /// The first fault that affects a request. With these switches the service reads its days.
+    pub(super) fn next_match(&self, head: &Parts, body: &[u8], switches: &Switches) -> Option<Arc<ActiveFault>> {
+        self.active.iter().find(|each| each.matches(head, body, switches)).map(Arc::clone)
     }
 }
 
 impl Pattern {
     /// Whether the body of a request contains all of it.
-    fn matches(&self, received: &Received<'_>) -> bool {
-        let Received { body, switches, .. } = received;
+    fn matches(&self, body: &[u8], switches: &Switches) -> bool {
         let has_text = |text: &Text| memmem::find(body, text.0.as_bytes()).is_some();
         let has_day = |day: &Day| request::read(body).is_ok_and(|search: SearchBody| search.has_day(day.0, switches));
         self.contains.as_ref().is_none_or(has_text) && self.day.as_ref().is_none_or(has_day)
@@ -143,6 +132,7 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Request;
     use jiff::Timestamp;
     use serde_json::json;
 
@@ -155,9 +145,8 @@ mod tests {
     }
 
     fn next_match(faults: &Faults, token: &str) -> Option<Arc<ActiveFault>> {
-        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, token.parse().unwrap())]);
-        let switches = &Switches::default();
-        faults.next_match(&Received { path: "/a", headers: &headers, body: b"", switches })
+        let (head, ()) = Request::post("/a").header(header::AUTHORIZATION, token).body(()).unwrap().into_parts();
+        faults.next_match(&head, b"", &Switches::default())
     }
 
     #[test]
@@ -188,12 +177,13 @@ mod tests {
     /// The days from 12 to 18 January 2024 of Ho Chi Minh City that a search with these conditions has.
     fn days(conditions: &[Value], day_comparison: DayComparison) -> Vec<i8> {
         let day_zone = jiff::tz::TimeZone::get("Asia/Ho_Chi_Minh").unwrap();
-        let (headers, switches) = (&HeaderMap::new(), &Switches { day_zone, day_comparison, ..Switches::default() });
+        let switches = Switches { day_zone, day_comparison, ..Switches::default() };
         let body = json!({"itemTypeId": 1, "itemTypeName": "t", "attrs": [], "filters": {"OR": [{"AND": conditions}]}});
         let body = body.to_string();
-        let received = Received { path: "/", headers, body: body.as_bytes(), switches };
-        let has =
-            |day: &i8| Pattern { day: Some(Day(jiff::civil::date(2024, 1, *day))), contains: None }.matches(&received);
+        let has = |day: &i8| {
+            Pattern { day: Some(Day(jiff::civil::date(2024, 1, *day))), contains: None }
+                .matches(body.as_bytes(), &switches)
+        };
         (12..=18).filter(has).collect()
     }
 

@@ -1,7 +1,6 @@
 //! The body of a search: the shapes of sections 4.1 and 4.2, the condition of 2.4, and the limits of section 8.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::ops::Range;
 
 use axum::http::StatusCode;
@@ -23,14 +22,12 @@ use crate::sandbox::search::{Comparison, Predicate, Query};
 use crate::sandbox::state::Object;
 use crate::sandbox::switches::{AttrsFormat, GenericCodes, Member, Switches, Undocumented, Unlisted};
 
-/// Most conditions of one search.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 /// Most values of all conditions of one search together.
 const MAX_VALUES: usize = 100_000;
 /// The times that are milliseconds of early 1970, or seconds since 1973.
 const MAYBE_SECONDS: Range<i64> = 100_000_000..10_000_000_000;
 
-/// The body of a search.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::sandbox) struct SearchBody {
@@ -77,7 +74,6 @@ struct SearchCondition {
 }
 
 impl SearchBody {
-    /// Whether it names promotion codes.
     pub(in crate::sandbox) fn is_of_promotion_codes(&self) -> bool {
         self.id == PROMOTION_CODE_ID
     }
@@ -99,7 +95,6 @@ impl SearchBody {
         })
     }
 
-    /// The object that it names.
     pub(in crate::sandbox) fn object<'a>(&self, known: &'a [Object]) -> Result<&'a Object, Refusal> {
         let Self { id, name, .. } = self;
         let mut near = known.iter().filter(|object| *id == object.declared.id || *name == object.declared.name);
@@ -113,7 +108,6 @@ impl SearchBody {
         })
     }
 
-    /// The search of this object.
     pub(in crate::sandbox) fn query(self, object: &BusinessObject, switches: &Switches) -> Result<Query, Refusal> {
         let is_promotion_codes = self.is_of_promotion_codes();
         let JsonObject(Filters { or }) = self.filters;
@@ -143,7 +137,7 @@ impl SearchBody {
         if is_empty {
             groups.clear();
         }
-        Ok(Query { attributes, groups, order: switches.row_order, limit: switches.maximum_rows.map(NonZeroU64::get) })
+        Ok(Query { attributes, groups })
     }
 }
 

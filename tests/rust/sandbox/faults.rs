@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::support::{Begun, Controlled as _};
+use crate::support::{Begun, Controlled as _, unchunked};
 
 use super::wire::{SEARCH, Service, allocated_time, codes};
 
@@ -25,18 +25,8 @@ impl Taken {
 
     /// As much of the body as has come, in whatever frame.
     fn body(&self) -> Vec<u8> {
-        let (head, mut rest) = self.parts();
-        if !head.contains("transfer-encoding: chunked") {
-            return rest.to_vec();
-        }
-        let mut body = Vec::new();
-        while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
-            let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).expect("a size");
-            let chunk = &rest[line + 2..];
-            body.extend_from_slice(&chunk[..size.min(chunk.len())]);
-            rest = chunk.get(size + 2..).unwrap_or_default();
-        }
-        body
+        let (head, rest) = self.parts();
+        if head.contains("transfer-encoding: chunked") { unchunked(rest).0 } else { rest.to_vec() }
     }
 }
 
