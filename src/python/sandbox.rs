@@ -75,6 +75,11 @@ impl RawSandbox {
         self.0.check_running().map_err(|error| raise(py, error))
     }
 
+    /// What a call of control returns once it was stopped, as JSON; none if it needs the service.
+    fn after_end(&self, py: Python<'_>, method: &str, path: &str) -> Option<String> {
+        py.detach(|| self.0.after_end(method, path))
+    }
+
     /// Stops the sandbox. Idempotent. False in a forked child, which cannot stop it.
     fn stop(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.stop())

@@ -2,9 +2,11 @@
 //!
 //! The service's own implementation of `time_unit` DAY, independent of the client's.
 
-use jiff::Timestamp;
+use std::ops::Range;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
 use super::switches::{DayComparison, DayEquals, Switches};
@@ -46,7 +48,7 @@ pub(super) fn record_time(second: i64, zone: &TimeZone) -> Option<String> {
 }
 
 /// The first time in records for which a condition holds, and the first one after it for which it does not; none beyond
-/// four-digit years. A switch decides whether `before` and `after` include the day of the time, or compare instants.
+/// four-digit years.
 ///
 /// Times have a fixed length, so that strings compare as they do, but within an hour that clocks repeat: without an
 /// offset, its times are ambiguous.
@@ -55,29 +57,40 @@ pub(super) fn times(
     milliseconds: i64,
     switches: &Switches,
 ) -> Option<(Option<String>, Option<String>)> {
+    let Range { start, end } = seconds(operator, milliseconds, switches)?;
+    let written = |second| match second {
+        i64::MIN | i64::MAX => Some(None),
+        second => record_time(second, &switches.source_timezone).map(Some),
+    };
+    Some((written(start)?, written(end)?))
+}
+
+/// The Unix seconds for which a condition on a time holds, as records have whole seconds; without seconds for an operator
+/// that is not documented. A switch decides whether `before` and `after` include the day of the time, or compare instants.
+pub(super) fn seconds(operator: &str, milliseconds: i64, switches: &Switches) -> Option<Range<i64>> {
     let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(switches.day_zone.clone());
+    let day = of_day(&time)?;
+    // The first second that is not before the time.
+    let first = -(-milliseconds).div_euclid(1_000);
+    Some(match (operator, switches.day_comparison) {
+        (EQUALS, _) if switches.day_equals == DayEquals::Window => first..first + 24 * 3_600,
+        (EQUALS, _) => day,
+        (BEFORE_DATE, DayComparison::Exclusive) => i64::MIN..day.start,
+        (BEFORE_DATE, DayComparison::Inclusive) => i64::MIN..day.end,
+        (BEFORE_DATE, DayComparison::Instants) => i64::MIN..first,
+        (AFTER_DATE, DayComparison::Exclusive) => day.end..i64::MAX,
+        (AFTER_DATE, DayComparison::Inclusive) => day.start..i64::MAX,
+        (AFTER_DATE, DayComparison::Instants) => milliseconds.div_euclid(1_000) + 1..i64::MAX,
+        _ => 0..0,
+    })
+}
+
+/// The Unix seconds of the day of a time.
+pub(super) fn of_day(time: &Zoned) -> Option<Range<i64>> {
     // A clock change may skip midnight.
     let start = time.start_of_day().ok().filter(|start| start.year() >= 1)?;
     let end = start.tomorrow().ok()?.start_of_day().ok()?;
-    let (start, end) = (start.timestamp().as_second(), end.timestamp().as_second());
-    // Records have whole seconds.
-    let first = -(-milliseconds).div_euclid(1_000);
-    let (from, until) = match (operator, switches.day_comparison) {
-        (EQUALS, _) if switches.day_equals == DayEquals::Window => (Some(first), Some(first + 24 * 3_600)),
-        (EQUALS, _) => (Some(start), Some(end)),
-        (BEFORE_DATE, DayComparison::Exclusive) => (None, Some(start)),
-        (BEFORE_DATE, DayComparison::Inclusive) => (None, Some(end)),
-        (BEFORE_DATE, DayComparison::Instants) => (None, Some(first)),
-        (AFTER_DATE, DayComparison::Exclusive) => (Some(end), None),
-        (AFTER_DATE, DayComparison::Inclusive) => (Some(start), None),
-        (AFTER_DATE, DayComparison::Instants) => (Some(milliseconds.div_euclid(1_000) + 1), None),
-        _ => (None, None),
-    };
-    let written = |second| match second {
-        Some(second) => record_time(second, &switches.source_timezone).map(Some),
-        None => Some(None),
-    };
-    Some((written(from)?, written(until)?))
+    Some(start.timestamp().as_second()..end.timestamp().as_second())
 }
 
 #[cfg(test)]

@@ -9,27 +9,13 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
-use super::switches::{ScalarType, Switches};
+use super::options::Seconds;
+use super::switches::{ScalarType, Switches, UnknownExport};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
 
-/// A number of seconds from 0 on.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "f64")]
-pub(super) struct Seconds(pub(super) Duration);
-
-impl TryFrom<f64> for Seconds {
-    type Error = String;
-
-    fn try_from(seconds: f64) -> Result<Self, String> {
-        let read = Duration::try_from_secs_f64(seconds);
-        read.map(Self).map_err(|_| format!("it must be a number of seconds from 0 on, not {seconds}"))
-    }
-}
-
-/// An export: when it was started, and its entries.
 #[derive(Clone)]
 pub(super) struct Export {
     pub(super) started: SystemTime,
@@ -42,7 +28,6 @@ pub(super) struct Export {
 pub(super) struct Entry {
     /// From the start of the export to its own.
     pub(super) delay: Seconds,
-    /// How long it runs.
     pub(super) seconds: Seconds,
     /// How many rows it has exported at its end.
     pub(super) rows: u64,
@@ -60,7 +45,6 @@ impl Default for Entry {
     }
 }
 
-/// The exports by their id.
 #[derive(Clone, Default)]
 pub(super) struct Exports(pub(super) BTreeMap<i64, Export>);
 
@@ -72,21 +56,21 @@ impl Exports {
         id
     }
 
-    /// The state of an export at this time; none for an unknown id.
+    /// The state of an export at this time; none for an unknown id, unless a switch says that it has no entries.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
-        let Export { started, entries } = self.0.get(&id)?;
-        Some(export_data(entries.iter().filter_map(|entry| entry.at(*started, now, switches)).collect()))
+        let entries: Vec<ExportEntry> = match self.0.get(&id) {
+            Some(Export { started, entries }) => {
+                entries.iter().filter_map(|entry| entry.at(*started, now, switches)).collect()
+            }
+            None if switches.unknown_export == UnknownExport::NoEntries => Vec::new(),
+            None => return None,
+        };
+        let meta = ExportMeta { total: entries.len() };
+        Some(ExportData { entries, meta })
     }
 }
 
-/// Entries with their count.
-pub(super) fn export_data(entries: Vec<ExportEntry>) -> ExportData {
-    let meta = ExportMeta { total: entries.len() };
-    ExportData { entries, meta }
-}
-
 impl Export {
-    /// The plans of its entries, and how far each is.
     pub(super) fn shown(&self, id: i64, now: SystemTime) -> Value {
         let shown = |entry: &Entry| {
             let (starts, ends) = entry.times(self.started);
@@ -145,7 +129,6 @@ impl Entry {
     }
 }
 
-/// A number with the type that a switch chooses.
 fn typed(number: Number, kind: ScalarType) -> Value {
     match kind {
         ScalarType::Number => number.into(),

@@ -14,12 +14,12 @@ use hyper::body::Frame;
 use jiff::Timestamp;
 use tokio::time::{sleep, timeout};
 
-use super::connections::Connection;
 use super::control;
-use super::faults::{self, Received};
+use super::faults;
 use super::reply::Refusal;
 use super::request_log::Entry;
 use super::routes::Shared;
+use super::server::Connection;
 use super::switches::Switches;
 
 /// Most bytes of a body; the rest is not read.
@@ -40,7 +40,9 @@ pub(super) async fn receive(
         control::respond(&shared, checked, head, body, next).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        refused(&shared, &switches, &refusal, body)
+        let mut response = refusal.reply(&switches);
+        close_after(&shared, &mut response, body);
+        response
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
         let response = serve(&shared, &switches, &connection, &entry, head, body, next).await;
@@ -67,18 +69,25 @@ async fn serve(
     switches: &Switches,
     connection: &Arc<Connection>,
     entry: &Entry,
-    head: Parts,
+    mut head: Parts,
     mut body: Body,
     next: Next,
 ) -> Response {
     let body = match read_body(&head.headers, &mut body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return refused(shared, switches, &refusal, body),
+        Err(refusal) => {
+            // The path, the method and the token are judged first.
+            head.extensions.insert(refusal);
+            let mut response = next.run(Request::from_parts(head, Body::empty())).await;
+            close_after(shared, &mut response, body);
+            return response;
+        }
     };
     // A copy: a slice would keep the whole read buffer alive.
     entry.update(|request| request.body = Some(Bytes::copy_from_slice(&body)));
-    let (path, headers) = (head.uri.path(), &head.headers);
-    let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches });
+    // A copy of the faults: a large body takes a while to parse.
+    let faults = shared.service.state().faults.clone();
+    let fault = faults.next_match(&head, &body, switches);
     let request = Request::from_parts(head, body.into());
     let response = async {
         // Configured latency does not count towards the time limit.
@@ -122,13 +131,6 @@ pub(super) async fn read_body(
             Err(Refusal::Problem(StatusCode::REQUEST_TIMEOUT, problem))
         }
     }
-}
-
-/// The response to a request that was not read to its end.
-fn refused(shared: &Shared, switches: &Switches, refusal: &Refusal, rest: Body) -> Response {
-    let mut response = refusal.reply(switches);
-    close_after(shared, &mut response, rest);
-    response
 }
 
 /// Closes the connection after a response to a request that was not read to its end.

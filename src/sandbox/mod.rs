@@ -6,7 +6,7 @@
 //! while it runs.
 
 mod access;
-mod connections;
+mod chance;
 mod control;
 mod days;
 pub mod demo;
@@ -16,7 +16,6 @@ mod middleware;
 mod objects;
 mod openapi;
 mod options;
-mod query;
 mod replay;
 mod reply;
 mod request;
@@ -24,7 +23,6 @@ mod request_log;
 mod routes;
 mod search;
 mod server;
-mod service;
 mod state;
 pub mod switches;
 mod table;
@@ -32,8 +30,6 @@ mod tokens;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
 pub use days::RecordZone;
@@ -54,6 +50,7 @@ use crate::error::{Error, Kind, Result};
 /// parent's service alone.
 pub struct Sandbox {
     server: Arc<Server>,
+    service: Arc<Service>,
     base_url: String,
     admin_token: String,
     owner: u32,
@@ -70,7 +67,7 @@ impl Sandbox {
         access.check()?;
         let service = Arc::new(Service::new(switches, clock, demo));
         if let Some(token) = &access.token {
-            service.tokens.add(token);
+            service.state().tokens.add(token);
         }
         let admin_token = access.admin_token.clone().map_or_else(|| random("sbx_admin_"), Ok)?;
         let at = SocketAddr::new(access.address, port);
@@ -81,10 +78,10 @@ impl Sandbox {
             limits,
             recording: replay.as_deref().map(Recording::open).transpose()?.map(Arc::new),
         };
-        let server = Arc::new(Server::start(at, shared, CancellationToken::new())?);
+        let server = Arc::new(Server::start(at, shared)?);
         let base_url = format!("http://{}", server.address());
         service.base_url.get_or_init(|| base_url.clone());
-        Ok(Self { server, base_url, admin_token, owner: std::process::id() })
+        Ok(Self { server, service, base_url, admin_token, owner: std::process::id() })
     }
 
     /// The base URL, without a path.
@@ -108,7 +105,7 @@ impl Sandbox {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
             return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
         }
-        if self.server.is_stopped() {
+        if self.server.stopping.is_cancelled() {
             return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
         }
         Ok(())
@@ -121,8 +118,16 @@ impl Sandbox {
         let is_own = !self.is_forked();
         if is_own {
             self.server.stop();
+            self.service.end();
         }
         is_own
+    }
+
+    /// What a call of control returns once it was stopped, as JSON: the log and the faults stay. None if it needs the
+    /// service.
+    #[must_use]
+    pub fn after_end(&self, method: &str, path: &str) -> Option<String> {
+        control::after_end(&self.service, method, path).map(|answer| answer.to_string())
     }
 
     fn is_forked(&self) -> bool {
@@ -137,7 +142,7 @@ impl Drop for Sandbox {
             std::mem::forget(Arc::clone(&self.server));
         } else {
             // No waiting here: the thread may hold the GIL.
-            self.server.cancel();
+            self.server.stopping.cancel();
         }
     }
 }

@@ -110,13 +110,11 @@ fn kinds_by_name<S: Serializer>(attributes: &[Attribute], output: S) -> Result<S
     output.collect_map(attributes.iter().map(|attribute| (&attribute.name, attribute.kind.data_type())))
 }
 
-/// A cell for messages.
 pub(super) fn shown(cell: &Cell) -> String {
     let text = if let Cell::String(text) = cell { format!("`{text}`") } else { cell.to_string() };
     excerpt(&text, 60)
 }
 
-/// Values with their names, for messages.
 pub(super) fn listed(values: &[(&str, i64)]) -> String {
     let values: Vec<String> = values.iter().map(|(name, value)| format!("{value} ({name})")).collect();
     values.join(", ")
@@ -161,7 +159,6 @@ impl BusinessObject {
         }
     }
 
-    /// Index and declaration of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<(usize, &Attribute)> {
         self.attributes.iter().enumerate().find(|(_, attribute)| attribute.name == name)
     }
@@ -226,7 +223,6 @@ impl BusinessObject {
         Ok(cells.into())
     }
 
-    /// What is wrong with a cell of an attribute, if anything.
     fn problem(&self, attribute: &Attribute, cell: &Cell) -> Option<String> {
         attribute.kind.problem(cell).or_else(|| {
             let (allowed, number) = (self.allowed_values(attribute)?, cell.as_f64()?);

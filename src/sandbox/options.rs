@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::access::Access;
 use super::demo::Demo;
 use super::switches::Switches;
+use crate::error::excerpt;
 
 /// Settings of a [`Sandbox`](super::Sandbox). They cannot be shown, as they have tokens.
 #[derive(Clone, Default)]
@@ -48,6 +52,27 @@ impl Default for Limits {
         let [head, body, response, stall] = [5, 10, 60, 5 * 60].map(Duration::from_secs);
         Self { connections: 256, head, body, response, stall }
     }
+}
+
+/// A number of seconds in JSON; what no duration can hold never ends.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct Seconds(pub(super) Duration);
+
+impl TryFrom<Value> for Seconds {
+    type Error = String;
+
+    fn try_from(given: Value) -> Result<Self, String> {
+        let seconds = given.as_f64().filter(|seconds| *seconds >= 0.0);
+        let seconds = seconds.ok_or_else(|| must_be("a number of seconds of at least 0", &given))?;
+        Ok(Self(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
+    }
+}
+
+/// What a value must be, and what it is.
+pub(super) fn must_be(expected: &str, given: &Value) -> String {
+    let given = given.to_string();
+    format!("must be {expected}, not {}", excerpt(given.strip_suffix(".0").unwrap_or(&given), 60))
 }
 
 /// A source of the current time; by default the system clock.

@@ -40,7 +40,6 @@ pub(super) struct Recording {
 /// The responses to a request, in the order of the recording.
 #[derive(Debug, Default)]
 struct Responses {
-    /// Number of the first line.
     number: usize,
     /// Where each line begins, and its bytes.
     places: Vec<(u64, usize)>,
@@ -93,7 +92,6 @@ impl Recording {
         response(exchange).is_some()
     }
 
-    /// The recorded response to a request.
     pub(super) fn respond(&self, path: &str, body: &[u8]) -> std::result::Result<Response<Body>, Refusal> {
         let body: Value = serde_json::from_slice(body).map_err(|_| Refusal::malformed("the body is not JSON"))?;
         let request = (path.to_owned(), body);
@@ -167,14 +165,7 @@ fn response(exchange: Line) -> Option<Response<Body>> {
     };
     let body = match exchange.failure {
         None => Body::from(body),
-        // What arrived is sent first: without a pause the connection would be closed before. A client that has all it
-        // wants, as of a search with a limit, has ended by then.
-        Some(failure) => Body::from_stream(stream::iter([Ok(body), Err(failure)]).then(async |part| {
-            if part.is_err() {
-                tokio::time::sleep(BEFORE_CUT).await;
-            }
-            part.map_err(io::Error::other)
-        })),
+        Some(failure) => cut_off(body, io::Error::other(failure)),
     };
     let mut response = Response::new(body);
     for (name, value) in &exchange.headers {
@@ -182,4 +173,15 @@ fn response(exchange: Line) -> Option<Response<Body>> {
     }
     *response.status_mut() = status;
     Some(response).filter(|_| (200..=599).contains(&status.as_u16()))
+}
+
+/// A body of which no more arrives. A client that has all it wants, as of a search with a limit, has ended by then.
+pub(super) fn cut_off(arrived: Bytes, failure: io::Error) -> Body {
+    Body::from_stream(stream::iter([Ok(arrived), Err(failure)]).then(async |part| {
+        if part.is_err() {
+            // Without a pause the connection would be closed before what arrived is sent.
+            tokio::time::sleep(BEFORE_CUT).await;
+        }
+        part
+    }))
 }

@@ -7,12 +7,18 @@ use serde::Serialize;
 
 use super::switches::{MalformedRequest, Switches};
 use crate::contract::SANDBOX_SERVER;
-use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field};
+use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION};
 
 /// `Server` of every response, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static(SANDBOX_SERVER);
 
-/// A response with a JSON body.
+#[derive(Serialize)]
+pub(super) struct Envelope<'a, T> {
+    pub(super) code: i64,
+    pub(super) message: &'a str,
+    pub(super) data: T,
+}
+
 pub(super) fn response(status: StatusCode, body: impl Into<Body>) -> Response {
     let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
     let mut response = (status, headers, body.into()).into_response();
@@ -22,8 +28,7 @@ pub(super) fn response(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// Why a request is not served.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Refusal {
     /// The token is missing, invalid, expired or without the scope, which look the same to the client (section 5).
     Permission,
@@ -42,40 +47,19 @@ impl Refusal {
         Self::Problem(StatusCode::INTERNAL_SERVER_ERROR, "the sandbox failed to respond; this is a bug in it".into())
     }
 
-    /// The refusal as a response.
     pub(super) fn reply(&self, switches: &Switches) -> Response {
-        let Self::Problem(status, problem) = self else {
+        let Self::Problem(status, message) = self else {
             let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
-            return response(status, envelope(CODE_PERMISSION, MESSAGE_PERMISSION, json(&DATA_PERMISSION), &[]));
+            let (code, message, data) = (CODE_PERMISSION, MESSAGE_PERMISSION, DATA_PERMISSION);
+            return response(status, json(&Envelope { code, message, data }));
         };
         let is_by_code = switches.malformed_request == MalformedRequest::CodeOnly;
         let shown = if is_by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
         // Section 2.1 allows no null in `data`; section 7 shows a string with the problem.
-        response(shown, envelope(status.as_u16().into(), problem, json(problem), &[]))
+        response(shown, json(&Envelope { code: status.as_u16().into(), message, data: message }))
     }
 }
 
-/// An envelope with `data` and the members after it.
-pub(super) fn envelope(code: i64, message: &str, data: String, after: &[(&str, String)]) -> String {
-    let mut members = vec![(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
-    members.extend_from_slice(after);
-    object(&members)
-}
-
-/// A JSON object of members whose values are JSON already.
-pub(super) fn object(members: &[(&str, String)]) -> String {
-    let members: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    format!("{{{}}}", members.join(","))
-}
-
-/// The beginning of a JSON object up to the value of its last member.
-pub(super) fn opened(members: &[(&str, String)], last: &str) -> String {
-    let mut opened = object(&[members, &[(last, String::new())]].concat());
-    opened.pop();
-    opened
-}
-
-/// A value as JSON.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

@@ -2,97 +2,97 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
+use super::exports::written;
 use super::tokens::bearer_token;
 use crate::contract::envelope::{CODE_SUCCESS, field};
 use crate::contract::recording::is_secret_header;
 use crate::error::excerpt;
 
-/// Most requests that are kept.
 const REQUESTS: usize = 10_000;
 /// Most bytes that are kept, of paths, headers and bodies.
 const BYTES: usize = 64 * 1024 * 1024;
 /// Most bytes of an envelope whose message is kept.
 const ENVELOPE: usize = 4 * 1024;
 
-/// A request as it was received.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct LoggedRequest {
+    /// Counted from 1.
+    pub number: u64,
     /// When its head had arrived, by the system clock.
-    pub time: SystemTime,
-    /// Its method.
+    pub time: Option<String>,
     pub method: String,
-    /// Its path, with the query if there is one.
+    /// With the query if there is one.
     pub path: String,
-    /// Its headers in lower case; tokens show at most their last four characters.
-    pub headers: Vec<(String, String)>,
-    /// Its body; none when it was not read to its end.
+    /// In lower case; tokens show at most their last four characters.
+    pub headers: Map<String, Value>,
+    /// None when it was not read to its end.
+    #[serde(serialize_with = "text_or_base64")]
     pub body: Option<Bytes>,
-    /// The HTTP status of the response; none when there was none.
     pub status: Option<u16>,
     /// From its head to the last byte of the response, or to the end of the connection.
-    pub duration: Option<Duration>,
-    /// Bytes of the body of the response that were sent.
-    pub sent: u64,
-    /// The id of the fault that it got.
+    pub duration_ms: Option<f64>,
+    pub bytes: u64,
     pub fault: Option<u64>,
     /// The message of a response that reports failure.
     pub message: Option<String>,
 }
 
-/// The requests, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
     requests: VecDeque<LoggedRequest>,
-    /// How many earlier requests were dropped.
-    before: usize,
+    before: u64,
     bytes: usize,
 }
 
 /// A request of the log, to which more is added.
 pub(super) struct Entry {
     log: Arc<Log>,
-    number: usize,
+    number: u64,
     began: Instant,
 }
 
 impl Log {
     /// Logs a request that passed the host check.
     pub(super) fn open(self: &Arc<Self>, time: SystemTime, head: &Parts) -> Entry {
-        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), shown(name, value))).collect();
-        let path = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
-        let (method, path) = (head.method.to_string(), path.to_owned());
-        let (body, status, duration, sent, fault, message) = Default::default();
-        let request = LoggedRequest { time, method, path, headers, body, status, duration, sent, fault, message };
+        let (time, method) = (written(time), head.method.to_string());
+        let path = head.uri.path_and_query().map_or("", PathAndQuery::as_str).to_owned();
+        let mut headers = Map::new();
+        for (name, value) in &head.headers {
+            let value = shown(name, value);
+            let before = headers.get(name.as_str()).and_then(Value::as_str);
+            let joined = before.map_or_else(|| value.clone(), |before| format!("{before}, {value}"));
+            headers.insert(name.to_string(), joined.into());
+        }
         let mut entries = self.lock();
-        let number = entries.before + entries.requests.len();
-        entries.bytes += request.bytes();
+        let number = entries.before + entries.requests.len() as u64 + 1;
+        let request = LoggedRequest { number, time, method, path, headers, ..LoggedRequest::default() };
+        entries.bytes += request.size();
         entries.requests.push_back(request);
         entries.trim();
         Entry { log: Arc::clone(self), number, began: Instant::now() }
     }
 
-    /// The requests that are kept and have a higher number, each with its number, counted from 1.
-    pub(super) fn after(&self, number: u64) -> Vec<(u64, LoggedRequest)> {
-        let entries = self.lock();
-        let numbered = (entries.before as u64 + 1..).zip(&entries.requests);
-        numbered.skip_while(|(each, _)| *each <= number).map(|(each, request)| (each, request.clone())).collect()
+    pub(super) fn after(&self, number: u64) -> Vec<LoggedRequest> {
+        self.lock().requests.iter().skip_while(|request| request.number <= number).cloned().collect()
     }
 
-    /// Removes all requests.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
-        *entries = Entries { before: entries.before + entries.requests.len(), ..Entries::default() };
+        *entries = Entries { before: entries.before + entries.requests.len() as u64, ..Entries::default() };
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
@@ -101,20 +101,19 @@ impl Log {
 }
 
 impl Entries {
-    /// Drops the oldest requests beyond the limits.
     fn trim(&mut self) {
         while self.requests.len() > REQUESTS || self.bytes > BYTES {
             let Some(oldest) = self.requests.pop_front() else { return };
             self.before += 1;
-            self.bytes -= oldest.bytes();
+            self.bytes -= oldest.size();
         }
     }
 }
 
 impl LoggedRequest {
-    /// Its size in memory.
-    fn bytes(&self) -> usize {
-        let header = |(name, value): &(String, String)| size_of::<(String, String)>() + name.len() + value.len();
+    fn size(&self) -> usize {
+        let text = |value: &Value| value.as_str().map_or(0, str::len);
+        let header = |(name, value)| size_of::<(String, Value)>() + String::len(name) + text(value);
         let headers: usize = self.headers.iter().map(header).sum();
         let message = self.message.as_ref().map_or(0, String::len);
         let body = self.body.as_ref().map_or(0, Bytes::len);
@@ -127,7 +126,7 @@ impl Entry {
     pub(super) fn add_sent(&self, sent: &[u8]) {
         let message = failure(sent);
         self.update(|request| {
-            request.sent += sent.len() as u64;
+            request.bytes += sent.len() as u64;
             request.message = message.or(request.message.take());
         });
     }
@@ -135,11 +134,11 @@ impl Entry {
     /// Changes the request, if it is still in the log.
     pub(super) fn update(&self, change: impl FnOnce(&mut LoggedRequest)) {
         let entries = &mut *self.log.lock();
-        let index = self.number.checked_sub(entries.before);
+        let index = self.number.checked_sub(entries.before + 1).and_then(|index| usize::try_from(index).ok());
         let Some(request) = index.and_then(|index| entries.requests.get_mut(index)) else { return };
-        entries.bytes -= request.bytes();
+        entries.bytes -= request.size();
         change(request);
-        entries.bytes += request.bytes();
+        entries.bytes += request.size();
         entries.trim();
     }
 }
@@ -147,9 +146,18 @@ impl Entry {
 impl Drop for Entry {
     /// The response has ended, or the connection without one.
     fn drop(&mut self) {
-        let duration = self.began.elapsed();
-        self.update(|request| request.duration = Some(duration));
+        let duration = self.began.elapsed().as_secs_f64() * 1e3;
+        self.update(|request| request.duration_ms = Some(duration));
     }
+}
+
+#[expect(clippy::ref_option, reason = "serde passes the member")]
+fn text_or_base64<S: Serializer>(body: &Option<Bytes>, output: S) -> Result<S::Ok, S::Error> {
+    let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
+        Ok(text) => text.into(),
+        Err(_) => json!({"base64": STANDARD.encode(body)}),
+    });
+    body.serialize(output)
 }
 
 /// The message of an envelope that reports failure, which is small and sent in one piece.
@@ -160,7 +168,6 @@ fn failure(envelope: &[u8]) -> Option<String> {
     (*envelope.get(field::CODE)? != CODE_SUCCESS).then(|| excerpt(message, ENVELOPE))
 }
 
-/// A header as it may be shown.
 fn shown(name: &HeaderName, value: &HeaderValue) -> String {
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
     if !is_secret_header(name.as_str()) {
@@ -179,7 +186,7 @@ mod tests {
     use super::*;
 
     fn requests(log: &Log) -> Vec<LoggedRequest> {
-        log.after(0).into_iter().map(|(_, request)| request).collect()
+        log.after(0)
     }
 
     fn open(log: &Arc<Log>, path: &str) -> Entry {
@@ -196,7 +203,7 @@ mod tests {
         let log = Arc::new(Log::default());
         let entry = open(&log, "/");
         entry.add_sent(b"12345");
-        let shown = || requests(&log).pop().map(|request| (request.sent, request.duration.is_some()));
+        let shown = || requests(&log).pop().map(|request| (request.bytes, request.duration_ms.is_some()));
         assert_eq!(shown(), Some((5, false)));
         drop(entry);
         assert_eq!(shown(), Some((5, true)));

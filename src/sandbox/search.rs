@@ -4,45 +4,89 @@
 
 use std::future::ready;
 use std::io;
+use std::num::NonZeroU64;
 
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
+use serde::Serialize;
+use serde_json::json;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::objects::BusinessObject;
-use super::query::{Comparison, Predicate, Query};
-use super::reply::{json, object, opened};
+use super::objects::{BusinessObject, Cell};
+use super::reply::{Envelope, json};
+use super::state::Object;
 use super::switches::{EmptyShape, LastUsedType, RowOrder, ScalarType, Switches};
 use super::table::{Row, Rows, Value};
-use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH, field};
+use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH};
 
+/// What comes after the last of several records.
+const END: &str = "]}}";
 /// Bytes of a piece: a smaller response is sent whole.
 const PIECE: usize = 64 * 1024;
 /// Most comparisons for a piece, which has fewer bytes then.
 const COMPARISONS: usize = 1_000_000;
 
-/// A search and how far it has come.
+#[derive(Debug)]
+pub(super) struct Query {
+    /// Indexes of the attributes to return, in the requested order; none where all requested ones are unknown.
+    pub(super) attributes: Vec<usize>,
+    /// A record matches when all predicates of at least one group hold.
+    pub(super) groups: Vec<Vec<Predicate>>,
+}
+
+/// A predicate on one attribute, given by its index. Null never matches.
+#[derive(Debug)]
+pub(super) struct Predicate {
+    pub(super) attribute: usize,
+    pub(super) comparison: Comparison,
+}
+
+#[derive(Debug)]
+pub(super) enum Comparison {
+    /// One of these values, which are in order.
+    Among(Vec<Value>),
+    /// The first time or a later one, and before the second.
+    Within(Option<String>, Option<String>),
+}
+
+impl Comparison {
+    pub(super) fn among(values: Vec<Cell>) -> Self {
+        let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
+        values.sort();
+        values.dedup();
+        Self::Among(values)
+    }
+}
+
+impl Predicate {
+    pub(super) fn holds(&self, row: &Row) -> bool {
+        match (row.get(self.attribute), &self.comparison) {
+            (None | Some(Value::Null), _) => false,
+            (Some(cell), Comparison::Among(values)) => values.binary_search(cell).is_ok(),
+            (Some(Value::Text(time)), Comparison::Within(start, end)) => {
+                let is_after = |start: &String| **start <= **time;
+                start.as_ref().is_none_or(is_after) && end.as_ref().is_none_or(|end| **time < **end)
+            }
+            (Some(_), Comparison::Within(..)) => false,
+        }
+    }
+}
+
 pub(super) struct Search {
     rows: Rows,
     /// The indexes of rows that are not compared yet.
     rest: Box<dyn Iterator<Item = usize> + Send>,
     groups: Vec<Vec<Predicate>>,
     records: Records,
-    /// How many records may still be written.
     limit: u64,
 }
 
 impl Search {
     /// A search of these rows. Records of promotion codes have the types that switches choose.
-    pub(super) fn new(
-        rows: Rows,
-        object: &BusinessObject,
-        query: Query,
-        switches: &Switches,
-        has_promotion_codes: bool,
-    ) -> Self {
-        let groups = query.groups;
+    pub(super) fn new(object: &Object, Query { attributes, groups }: Query, switches: &Switches) -> Self {
+        let rows = object.rows.clone();
         let indexes: Box<dyn DoubleEndedIterator<Item = usize> + Send> = match identifiers(&groups) {
             Some(values) => {
                 let found: Vec<usize> = values.iter().filter_map(|value| rows.find(value)).collect();
@@ -50,12 +94,12 @@ impl Search {
             }
             None => Box::new(0..rows.len()),
         };
-        let rest: Box<dyn Iterator<Item = usize> + Send> = match query.order {
+        let rest: Box<dyn Iterator<Item = usize> + Send> = match switches.row_order {
             RowOrder::Id => indexes,
             RowOrder::Reverse => Box::new(indexes.rev()),
         };
-        let records = Records::new(object, query.attributes, switches, has_promotion_codes);
-        Self { rows, rest, groups, records, limit: query.limit.unwrap_or(u64::MAX) }
+        let records = Records::new(&object.declared, attributes, switches);
+        Self { rows, rest, groups, records, limit: switches.maximum_rows.map_or(u64::MAX, NonZeroU64::get) }
     }
 
     /// The next piece of the response, and the search if that is not the last one.
@@ -104,12 +148,18 @@ fn identifiers(groups: &[Vec<Predicate>]) -> Option<&[Value]> {
     })
 }
 
+/// `data` of a response.
+#[derive(Serialize)]
+struct Found {
+    status: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Cell>,
+}
+
 /// Writes the records of a response, and what is around them.
 struct Records {
     columns: Vec<Column>,
-    /// The response before its first record.
     start: String,
-    /// The response without records.
     empty: String,
     is_empty: bool,
 }
@@ -123,27 +173,25 @@ struct Column {
 }
 
 impl Records {
-    fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches, has_promotion_codes: bool) -> Self {
-        let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
-        let status = [(field::STATUS, json(&true))];
-        let (start, data) = (opened(&members, field::DATA), opened(&status, field::RECORDS));
+    fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches) -> Self {
+        let (code, message) = (CODE_SUCCESS, MESSAGE_SEARCH);
+        let written = |records| json(&Envelope { code, message, data: Found { status: true, data: records } });
         let empty = match switches.empty_shape {
-            EmptyShape::Array => format!("{start}{data}[]}}}}"),
-            EmptyShape::Object => format!("{start}{data}{{}}}}}}"),
-            EmptyShape::Null => format!("{start}{data}null}}}}"),
-            EmptyShape::Absent => format!("{start}{}}}", object(&status)),
+            EmptyShape::Array => Some(json!([])),
+            EmptyShape::Object => Some(json!({})),
+            EmptyShape::Null => Some(Cell::Null),
+            EmptyShape::Absent => None,
         };
+        let mut start = written(Some(json!([])));
+        start.truncate(start.len() - END.len());
         let column = |(place, attribute): (usize, usize)| {
             let name = found.attributes.get(attribute)?.name.as_str();
             let lead = format!("{}{}:", if place == 0 { "" } else { "," }, json(&name));
-            Some(Column {
-                attribute,
-                lead,
-                around: if has_promotion_codes { around(name, switches) } else { ("", "") },
-            })
+            let around = if found.id == PROMOTION_CODE_ID { around(name, switches) } else { ("", "") };
+            Some(Column { attribute, lead, around })
         };
         let columns = attributes.into_iter().enumerate().filter_map(column).collect();
-        Self { columns, start: format!("{start}{data}["), empty, is_empty: true }
+        Self { columns, start, empty: written(empty), is_empty: true }
     }
 
     fn write(&mut self, row: &Row, out: &mut Vec<u8>) {
@@ -163,9 +211,8 @@ impl Records {
         out.push(b'}');
     }
 
-    /// What comes after the last record.
     fn end(&self) -> &str {
-        if self.is_empty { &self.empty } else { "]}}" }
+        if self.is_empty { &self.empty } else { END }
     }
 }
 

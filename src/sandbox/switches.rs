@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::objects::shown;
+use super::options::Seconds;
 use super::request::nearest;
 use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result, excerpt};
@@ -157,9 +158,8 @@ fn name_of_zone<S: Serializer>(zone: &TimeZone, output: S) -> std::result::Resul
     zone.iana_name().serialize(output)
 }
 
-/// A number of seconds from 0 on.
 fn seconds<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<Duration, D::Error> {
-    Duration::try_from_secs_f64(f64::deserialize(input)?).map_err(D::Error::custom)
+    Seconds::deserialize(input).map(|seconds| seconds.0)
 }
 
 fn as_seconds<S: Serializer>(duration: &Duration, output: S) -> std::result::Result<S::Ok, S::Error> {

@@ -17,7 +17,6 @@ pub(super) enum Value {
     Integer(i64),
     Real(f64),
     Text(Box<str>),
-    /// A boolean or a list.
     Json(Box<RawValue>),
 }
 
@@ -52,12 +51,6 @@ impl Rows {
         (Self(Arc::new(rows)), taken)
     }
 
-    /// Whether it is the same snapshot.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// The index of the row with this identifier.
     pub(super) fn find(&self, identifier: &Value) -> Option<usize> {
         self.0.binary_search_by(|row| row.first().cmp(&Some(identifier))).ok()
     }

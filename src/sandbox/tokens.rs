@@ -1,14 +1,12 @@
 //! Access tokens with scopes and expiry (section 5), and the admin token.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Kind, Result};
 
-/// The valid tokens.
-#[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<String, Grant>>);
+#[derive(Clone, Default)]
+pub(super) struct Tokens(HashMap<String, Grant>);
 
 /// What a token allows, and until when.
 #[derive(Clone)]
@@ -19,7 +17,6 @@ pub(super) struct Grant {
 }
 
 impl Grant {
-    /// Whether the token has a scope.
     pub(super) fn allows(&self, scope: &str) -> bool {
         self.scopes.as_ref().is_none_or(|granted| granted.iter().any(|granted| granted == scope))
     }
@@ -35,34 +32,32 @@ pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
 }
 
 impl Tokens {
-    /// Issues a token.
-    pub(super) fn issue(&self, scopes: Vec<String>, now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
+    pub(super) fn issue(
+        &mut self,
+        scopes: Vec<String>,
+        now: SystemTime,
+        expires_in: Option<Duration>,
+    ) -> Result<String> {
         let token = random("sbx_")?;
         // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
-        let mut tokens = self.lock();
-        tokens.retain(|_, grant| grant.is_valid(now));
-        tokens.insert(token.clone(), Grant { scopes: Some(scopes), expires_at });
+        self.0.retain(|_, grant| grant.is_valid(now));
+        self.0.insert(token.clone(), Grant { scopes: Some(scopes), expires_at });
         Ok(token)
     }
 
     /// Adds a given token, with every scope and without expiry.
-    pub(super) fn add(&self, token: &str) {
-        self.lock().insert(token.to_owned(), Grant { scopes: None, expires_at: None });
+    pub(super) fn add(&mut self, token: &str) {
+        self.0.insert(token.to_owned(), Grant { scopes: None, expires_at: None });
     }
 
     /// Revokes a token. Returns whether it was known.
-    pub(super) fn revoke(&self, token: &str) -> bool {
-        self.lock().remove(token).is_some()
+    pub(super) fn revoke(&mut self, token: &str) -> bool {
+        self.0.remove(token).is_some()
     }
 
-    /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
-        self.lock().get(token).filter(|grant| grant.is_valid(now)).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Grant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.get(token).filter(|grant| grant.is_valid(now)).cloned()
     }
 }
 
@@ -88,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_token_is_unique_and_an_expired_one_is_dropped() {
-        let tokens = Tokens::default();
-        let issue = |now: u64| {
+        let mut tokens = Tokens::default();
+        let mut issue = |now: u64| {
             let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now);
             tokens.issue(vec!["item".to_owned()], now, Some(Duration::from_secs(60))).unwrap()
         };
@@ -97,7 +92,7 @@ mod tests {
         assert_ne!(first, second);
         assert!(first.starts_with("sbx_") && first.len() == 68);
         issue(60);
-        assert_eq!(tokens.lock().len(), 1);
+        assert_eq!(tokens.0.len(), 1);
     }
 
     #[test]
@@ -111,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_token_ends_exactly_at_its_expiry() {
-        let tokens = Tokens::default();
+        let mut tokens = Tokens::default();
         let token = tokens.issue(Vec::new(), SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
         let at = |seconds: f64| tokens.grant(&token, SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds));
         assert!(at(59.999).is_some());

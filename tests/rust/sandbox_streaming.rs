@@ -3,7 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Controlled as _, SEARCH, allocated, codes, items, receive, search, send};
+use crate::sandbox::wire::{allocated_time, codes, condition, items};
+use crate::support::{Controlled as _, SEARCH, receive, search, send};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ fn large(options: Options) -> Sandbox {
 }
 
 fn everybody() -> Value {
-    items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]))
+    items(-1003, "customer", &json!(["customer_id", "name"]), &[vec![]])
 }
 
 #[test]
@@ -27,13 +28,13 @@ fn slow_readers_are_waited_for_and_do_not_block_others() {
     let slow: Vec<_> = (0..12).map(|_| send(&sandbox, SEARCH, "", &everybody().to_string())).collect();
     thread::sleep(Duration::from_millis(500));
     let since = Instant::now();
-    let small = codes(&["id"], json!([allocated("after_date", "2024-01-01T00:00:00Z")]));
+    let small = codes(&json!(["id"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]);
     assert_eq!(search(&sandbox, &small).status, 200);
     assert!(since.elapsed() < Duration::from_secs(2), "a small search waited for slow readers");
     for stream in slow {
         let reply = receive(stream);
         assert!(reply.is_whole);
-        assert_eq!(reply.text().matches("\"customer_id\":").count(), 60_000);
+        assert_eq!(reply.body.matches("\"customer_id\":").count(), 60_000);
     }
 }
 
@@ -53,11 +54,11 @@ fn a_load_neither_waits_for_a_reader_nor_changes_its_response() {
 #[test]
 fn a_search_that_compares_much_blocks_no_other() {
     let sandbox = large(Options::default());
-    let nobody = json!({"AND": [crate::support::condition("name", "string", "equals", json!(["nobody"]))]});
-    let scan = items(-1003, "customer", &["customer_id"], json!(vec![nobody; 2_000]));
+    let nobody = vec![condition("name", "string", "equals", &json!(["nobody"]))];
+    let scan = items(-1003, "customer", &json!(["customer_id"]), &vec![nobody; 2_000]);
     let long = send(&sandbox, SEARCH, "", &scan.to_string());
     let since = Instant::now();
-    assert_eq!(search(&sandbox, &items(-1003, "customer", &["name"], json!([]))).status, 200);
+    assert_eq!(search(&sandbox, &items(-1003, "customer", &json!(["name"]), &[])).status, 200);
     assert!(since.elapsed() < Duration::from_secs(2));
     assert_eq!(receive(long).records().len(), 0);
 }

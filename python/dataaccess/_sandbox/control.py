@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import date, timedelta
 from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -14,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from dataaccess._core.checks import string
 from dataaccess._core.embedded import stop_sandbox
 from dataaccess._native import origin
-from dataaccess.errors import ClientClosedError, ConfigError, SandboxError
+from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
     from dataaccess._native import RawSandbox
@@ -24,8 +23,6 @@ _PREFIX = "/__sandbox"
 _MOST_BYTES = 1024 * 1024 * 1024
 # Seconds without a byte. A load and a reset take longer than other calls.
 _PATIENCE = 300.0
-# Seconds within which a service that is to be stopped answers; its end takes up to 1.5 s.
-_QUICK = 0.5
 
 
 class Control:
@@ -63,7 +60,7 @@ class Control:
     def stop(self) -> None:
         """Leaves the service running: who started it stops it."""
 
-    def _response(self, method: str, path: str, body: object = None, patience: float = _PATIENCE) -> tuple[int, bytes]:
+    def _response(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
         """Status and content of the response."""
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
@@ -76,7 +73,7 @@ class Control:
         if self.is_start:
             headers["Sandbox-Start"] = "true"
         parts = urlsplit(self.base_url)
-        connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=patience)
+        connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=_PATIENCE)
         try:
             connection.request(method, f"{parts.path}{_PREFIX}{path}", body=content or None, headers=headers)
             response = connection.getresponse()
@@ -97,29 +94,24 @@ class OwnControl(Control):
         """Takes the running service."""
         super().__init__(raw.base_url, raw.admin_token)
         self._raw = self.raw = raw
-        # What calls return once it was stopped.
-        self._kept: dict[str, Any] = {}
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """As any control; raises in a forked child."""
         try:
             self._raw.check_running()
+        except SandboxError:
+            if (kept := self._raw.after_end(method, path)) is None:
+                raise
+            return json.loads(kept)
+        try:
             return super().call(method, path, body)
         except SandboxError:
-            if (kept := self._kept.get(f"{method} {path}")) is not None:
-                return kept
             # Another thread may have stopped it meanwhile.
             self._raw.check_running()
             raise
 
     def stop(self) -> None:
         """Stops the service."""
-        with suppress(SandboxError, ClientClosedError):
-            self._raw.check_running()
-            faults = json.loads(self._response("GET", "/faults", patience=_QUICK)[1])
-            self._kept = {"GET /faults": faults, **{f"DELETE /faults/{fault['id']}": fault for fault in faults}}
-            # One that answers at once has time for a long log.
-            self._kept["GET /requests"] = json.loads(self._response("GET", "/requests", patience=10 * _QUICK)[1])
         stop_sandbox(self._raw)
 
 

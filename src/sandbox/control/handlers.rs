@@ -7,8 +7,6 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -16,21 +14,19 @@ use tokio::task::spawn_blocking;
 
 use super::{Body, Failure};
 use crate::error::{Error, Kind, excerpt};
-use crate::sandbox::exports::{Entry, Export, Seconds, written};
+use crate::sandbox::exports::{Entry, Export, written};
 use crate::sandbox::faults::Fault;
 use crate::sandbox::objects::BusinessObject;
-use crate::sandbox::request_log::LoggedRequest;
+use crate::sandbox::options::Seconds;
 use crate::sandbox::routes::Shared;
-use crate::sandbox::state::Object;
+use crate::sandbox::state::{Object, Service};
 use crate::sandbox::table::Row;
 
-/// Most rows of an answer.
 const MOST_LISTED: usize = 10_000;
-/// Most entries of an export.
 const MOST_ENTRIES: usize = 1_000;
 
+type Of = State<Arc<Service>>;
 type Answer = Result<Json<Value>, Failure>;
-/// What was made.
 type Made = Result<(StatusCode, Json<Value>), Failure>;
 type Named<T = String> = Result<Path<T>, PathRejection>;
 type Asked<T> = Result<Query<T>, QueryRejection>;
@@ -39,8 +35,7 @@ fn made(value: Value) -> (StatusCode, Json<Value>) {
     (StatusCode::CREATED, Json(value))
 }
 
-/// Address, clock, version, zone, scopes, switches and demo data.
-pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answer {
+pub(super) async fn state(State(service): Of) -> Answer {
     let switches = service.switches();
     Ok(Json(json!({
         "base_url": service.base_url.get(),
@@ -53,9 +48,9 @@ pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answe
     })))
 }
 
-/// Puts data, exports, faults, switches, clock and log back to what they were at the start.
-pub(super) async fn reset(state: State<Shared>) -> Answer {
-    state.service.reset();
+pub(super) async fn reset(State(service): Of) -> Answer {
+    let state = State(Arc::clone(&service));
+    spawn_blocking(move || service.reset()).await?;
     self::state(state).await
 }
 
@@ -66,10 +61,9 @@ struct Listed<'a> {
     rows: usize,
 }
 
-/// All objects with their attributes and the number of their rows.
-pub(super) async fn objects(State(Shared { service, .. }): State<Shared>) -> Answer {
-    let objects = service.objects();
-    let listed = objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
+pub(super) async fn objects(State(service): Of) -> Answer {
+    let data = service.data();
+    let listed = data.objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
     Ok(Json(listed.collect()))
 }
 
@@ -81,38 +75,32 @@ pub(super) struct Declaration {
     attributes: Map<String, Value>,
 }
 
-/// Declares an object.
 pub(super) async fn declare(
-    State(Shared { service, .. }): State<Shared>,
+    State(service): Of,
     Body(Declaration { name, item_type_id, attributes }): Body<Declaration>,
 ) -> Made {
     let object = BusinessObject::declared(item_type_id, name, attributes)?;
     let shown = json!(object);
-    service.declare(object).map_err(Failure::conflict)?;
+    service.declare(&object).map_err(Failure::conflict)?;
     Ok(made(shown))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Window {
-    limit: usize,
+    limit: Option<usize>,
     offset: usize,
     contains: String,
 }
 
-impl Default for Window {
-    fn default() -> Self {
-        Self { limit: 100, offset: 0, contains: String::new() }
-    }
-}
-
 /// A window of the rows, of those alone in which a value contains a text.
-pub(super) async fn rows(State(shared): State<Shared>, name: Named, window: Asked<Window>) -> Answer {
+pub(super) async fn rows(State(service): Of, name: Named, window: Asked<Window>) -> Answer {
     let Query(Window { limit, offset, contains }) = window?;
+    let limit = limit.unwrap_or(100);
     if limit > MOST_LISTED {
         return Err(Failure::malformed(format!("limit: at most {MOST_LISTED} rows are listed, not {limit}")));
     }
-    let Object { declared, rows } = named(&shared, name)?;
+    let Object { declared, rows } = named(&service, name)?;
     let listed = spawn_blocking(move || {
         let members = |row: &Row| -> Map<String, Value> {
             let names = declared.attributes.iter().map(|attribute| attribute.name.clone());
@@ -137,7 +125,7 @@ pub(super) async fn load(State(shared): State<Shared>, name: Named, how: Asked<L
     if shared.recording.is_some() {
         return Err(Failure::conflict(Error::new(Kind::Sandbox, "a replay has no rows: it sends what was recorded")));
     }
-    let Object { declared, .. } = named(&shared, name)?;
+    let Object { declared, .. } = named(&shared.service, name)?;
     let object = Arc::clone(&declared);
     let checked = spawn_blocking(move || -> Result<Vec<Row>, Failure> {
         let rows = texts(&body)?.into_iter().enumerate().map(|(number, text)| object.row(number, text));
@@ -160,65 +148,55 @@ fn texts(body: &[u8]) -> Result<Vec<&str>, Failure> {
     Ok(body.split('\n').filter(|line| !line.trim().is_empty()).collect())
 }
 
-/// Deletes all rows.
-pub(super) async fn clear(State(shared): State<Shared>, name: Named) -> Answer {
-    let Object { declared, .. } = named(&shared, name)?;
-    Ok(Json(json!({"rows": shared.service.clear(declared.id)})))
+pub(super) async fn clear(State(service): Of, name: Named) -> Answer {
+    let id = named(&service, name)?.declared.id;
+    let rows = spawn_blocking(move || service.clear(id)).await?;
+    Ok(Json(json!({"rows": rows})))
 }
 
-fn named(shared: &Shared, name: Named) -> Result<Object, Failure> {
+fn named(service: &Service, name: Named) -> Result<Object, Failure> {
     let Path(name) = name?;
-    shared.service.object(&name).map_err(|error| Failure(StatusCode::NOT_FOUND, error))
+    service.data().object(&name).cloned().map_err(|error| Failure(StatusCode::NOT_FOUND, error))
 }
 
-/// All active faults, oldest first.
-pub(super) async fn faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(service.faults.list().iter().map(|fault| fault.to_json()).collect()))
+pub(super) async fn faults(State(service): Of) -> Answer {
+    Ok(Json(service.state().faults.forms(None).into()))
 }
 
-/// Begins a fault, or the faults of a preset.
-pub(super) async fn begin_faults(
-    State(Shared { service, .. }): State<Shared>,
-    Body(form): Body<Map<String, Value>>,
-) -> Made {
+pub(super) async fn begin_faults(State(service): Of, Body(form): Body<Map<String, Value>>) -> Made {
     let is_preset = form.get("preset").is_some_and(|preset| !preset.is_null());
-    let mut begun = Fault::from_form(form)?.into_iter().map(|fault| service.faults.begin(fault).to_json().into());
+    let faults = Fault::from_form(form)?;
+    let mut state = service.state();
+    let mut begun = faults.into_iter().map(|fault| state.faults.begin(fault));
     Ok(made(if is_preset { begun.collect() } else { begun.next().unwrap_or_default() }))
 }
 
-/// Ends all faults.
-pub(super) async fn end_faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(service.faults.end(None).iter().map(|fault| fault.to_json()).collect()))
+pub(super) async fn end_faults(State(service): Of) -> Answer {
+    Ok(Json(service.state().faults.end(None).into()))
 }
 
-/// An active fault.
-pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
+pub(super) async fn fault(State(service): Of, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    found("fault", id, service.faults.get(id).map(|fault| fault.to_json().into()))
+    found("fault", id, service.state().faults.forms(Some(id)).pop())
 }
 
-/// Ends a fault.
-pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
+pub(super) async fn end_fault(State(service): Of, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    found("fault", id, service.faults.end(Some(id)).pop().map(|fault| fault.to_json().into()))
+    found("fault", id, service.state().faults.end(Some(id)).pop())
 }
 
 fn found(what: &str, id: impl std::fmt::Display, shown: Option<Value>) -> Answer {
     shown.map(Json).ok_or_else(|| Failure::not_found(format!("there is no {what} {id}; it may have ended")))
 }
 
-/// All exports by their ids, with their entries at this time.
-pub(super) async fn exports(State(Shared { service, .. }): State<Shared>) -> Answer {
+pub(super) async fn exports(State(service): Of) -> Answer {
     let now = service.now();
     Ok(Json(service.state().exports.0.iter().map(|(id, export)| export.shown(*id, now)).collect()))
 }
 
 /// Starts an export, of a number of like entries that end one after another or of a list of entries. It replaces one
 /// with the same id.
-pub(super) async fn start_export(
-    State(Shared { service, .. }): State<Shared>,
-    Body(mut form): Body<Map<String, Value>>,
-) -> Made {
+pub(super) async fn start_export(State(service): Of, Body(mut form): Body<Map<String, Value>>) -> Made {
     form.retain(|_, value| !value.is_null());
     let id = form.shift_remove("export_id").map(|id| super::read("export_id: ", id)).transpose()?;
     let entries: Vec<Entry> = match form.shift_remove("entries").unwrap_or_else(|| 1.into()) {
@@ -232,8 +210,8 @@ pub(super) async fn start_export(
                 .and_then(|count| u32::try_from(count).ok())
                 .ok_or_else(|| Failure::malformed("entries: it is a number of entries, or a list of what each has"))?;
             let last: Entry = super::read("", form.into())?;
-            let share = |number| last.seconds.0.mul_f64(f64::from(number) / f64::from(count));
-            let like = (1..=count).map(|number| Entry { seconds: Seconds(share(number)), ..last.clone() });
+            let share = |number| Seconds(last.seconds.0.saturating_mul(number) / count);
+            let like = (1..=count).map(|number| Entry { seconds: share(number), ..last.clone() });
             like.take(MOST_ENTRIES + 1).collect()
         }
     };
@@ -244,22 +222,19 @@ pub(super) async fn start_export(
     Ok(made(json!({"export_id": service.state().exports.start(id, export)})))
 }
 
-/// Removes an export.
-pub(super) async fn remove_export(State(Shared { service, .. }): State<Shared>, id: Named<i64>) -> Answer {
+pub(super) async fn remove_export(State(service): Of, id: Named<i64>) -> Answer {
     let (Path(id), now) = (id?, service.now());
     let removed = service.state().exports.0.remove(&id);
     found("export", id, removed.map(|export| export.shown(id, now)))
 }
 
-/// All switches with their values.
-pub(super) async fn switches(State(Shared { service, .. }): State<Shared>) -> Answer {
+pub(super) async fn switches(State(service): Of) -> Answer {
     Ok(Json(json!(*service.switches())))
 }
 
-/// Changes switches, all or none.
-pub(super) async fn switch(state: State<Shared>, Body(changes): Body<Map<String, Value>>) -> Answer {
-    state.service.switch(&changes)?;
-    switches(state).await
+pub(super) async fn switch(State(service): Of, Body(changes): Body<Map<String, Value>>) -> Answer {
+    service.switch(&changes)?;
+    switches(State(service)).await
 }
 
 #[derive(Deserialize)]
@@ -270,17 +245,16 @@ pub(super) struct Issue {
 }
 
 /// Issues a token; without scopes it has all of them.
-pub(super) async fn issue_token(
-    State(Shared { service, .. }): State<Shared>,
-    Body(Issue { scopes, expires_in }): Body<Issue>,
-) -> Made {
+pub(super) async fn issue_token(State(service): Of, Body(Issue { scopes, expires_in }): Body<Issue>) -> Made {
     let known = service.switches().scopes();
     if let Some(unknown) = scopes.iter().flatten().find(|scope| !known.contains(scope)) {
         let problem = format!("scopes: there is no `{}`; there are {}", excerpt(unknown, 60), known.join(", "));
         return Err(Failure::malformed(problem));
     }
     let expires_in = expires_in.map(|seconds| seconds.0);
-    Ok(made(json!({"token": service.tokens.issue(scopes.unwrap_or(known), service.now(), expires_in)?})))
+    let now = service.now();
+    let token = service.state().tokens.issue(scopes.unwrap_or(known), now, expires_in)?;
+    Ok(made(json!({"token": token})))
 }
 
 #[derive(Deserialize)]
@@ -289,16 +263,11 @@ pub(super) struct Revoke {
     token: String,
 }
 
-/// Makes a token invalid.
-pub(super) async fn revoke_token(
-    State(Shared { service, .. }): State<Shared>,
-    Body(Revoke { token }): Body<Revoke>,
-) -> Answer {
-    Ok(Json(json!({"revoked": service.tokens.revoke(&token)})))
+pub(super) async fn revoke_token(State(service): Of, Body(Revoke { token }): Body<Revoke>) -> Answer {
+    Ok(Json(json!({"revoked": service.state().tokens.revoke(&token)})))
 }
 
-/// The time of the service.
-pub(super) async fn clock(State(Shared { service, .. }): State<Shared>) -> Answer {
+pub(super) async fn clock(State(service): Of) -> Answer {
     Ok(Json(json!({"now": written(service.now())})))
 }
 
@@ -308,10 +277,9 @@ pub(super) struct Advance {
     advance: Seconds,
 }
 
-/// Moves the clock forward.
-pub(super) async fn advance(state: State<Shared>, Body(Advance { advance }): Body<Advance>) -> Answer {
-    state.service.advance(advance.0)?;
-    clock(state).await
+pub(super) async fn advance(State(service): Of, Body(Advance { advance }): Body<Advance>) -> Answer {
+    service.advance(advance.0)?;
+    clock(State(service)).await
 }
 
 #[derive(Default, Deserialize)]
@@ -321,42 +289,31 @@ pub(super) struct After {
 }
 
 /// The requests that are kept and have a higher number than `after`.
-pub(super) async fn requests(State(Shared { service, .. }): State<Shared>, after: Asked<After>) -> Answer {
+pub(super) async fn requests(State(service): Of, after: Asked<After>) -> Answer {
     let Query(After { after }) = after?;
-    let requests = service.log.after(after);
-    let next = requests.last().map_or(after, |(number, _)| *number);
-    let requests: Vec<Value> = requests.into_iter().map(|(number, request)| logged(number, &request)).collect();
-    Ok(Json(json!({"requests": requests, "next": next})))
+    Ok(Json(requests_after(&service, after)))
 }
 
-/// Removes all requests.
-pub(super) async fn clear_requests(State(Shared { service, .. }): State<Shared>) -> Answer {
+fn requests_after(service: &Service, after: u64) -> Value {
+    let requests = service.log.after(after);
+    let next = requests.last().map_or(after, |request| request.number);
+    json!({"requests": requests, "next": next})
+}
+
+pub(super) async fn clear_requests(State(service): Of) -> Answer {
     service.log.clear();
     Ok(Json(json!({})))
 }
 
-fn logged(number: u64, request: &LoggedRequest) -> Value {
-    let mut headers = Map::new();
-    for (name, value) in &request.headers {
-        let before = headers.get(name).and_then(Value::as_str);
-        let joined = before.map_or_else(|| value.clone(), |before| format!("{before}, {value}"));
-        headers.insert(name.clone(), joined.into());
+/// What a call returns once the service has ended; none if it needs the service.
+pub(in crate::sandbox) fn after_end(service: &Service, method: &str, path: &str) -> Option<Value> {
+    match (method, path) {
+        ("GET", "/requests") => Some(requests_after(service, 0)),
+        ("DELETE", "/requests") => {
+            service.log.clear();
+            Some(json!({}))
+        }
+        ("GET", "/faults") => Some(service.state().faults.forms(None).into()),
+        _ => service.state().faults.forms(Some(path.strip_prefix("/faults/")?.parse().ok()?)).pop(),
     }
-    let body = request.body.as_ref().map(|body| match std::str::from_utf8(body) {
-        Ok(text) => text.into(),
-        Err(_) => json!({"base64": STANDARD.encode(body)}),
-    });
-    json!({
-        "number": number,
-        "time": written(request.time),
-        "method": request.method,
-        "path": request.path,
-        "headers": headers,
-        "body": body,
-        "status": request.status,
-        "duration_ms": request.duration.map(|duration| duration.as_secs_f64() * 1e3),
-        "bytes": request.sent,
-        "fault": request.fault,
-        "message": request.message,
-    })
 }

@@ -4,6 +4,10 @@
 
 mod handlers;
 
+pub(super) use handlers::after_end;
+
+use std::sync::Arc;
+
 use axum::Json;
 use axum::Router;
 use axum::body::{Body as HttpBody, Bytes};
@@ -16,7 +20,7 @@ use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::task::JoinError;
+use tokio::task::{JoinError, spawn_blocking};
 
 use super::middleware::{close_after, read_body};
 use super::reply::{Refusal, SERVER};
@@ -26,20 +30,16 @@ use crate::error::{Error, Kind};
 
 /// The prefix of all routes but the health check.
 const PREFIX: &str = "/__sandbox";
-/// The health check.
 const HEALTH: &str = "/healthz";
 /// The header of a call that belongs to the start of the sandbox, such as a call of a scenario file: a reset keeps it.
 const OF_START: &str = "sandbox-start";
-/// Most bytes of a body.
 const BODY_LIMIT: usize = 1024 * 1024;
-/// Most bytes of a body of rows.
 const ROWS_LIMIT: usize = 1024 * 1024 * 1024;
 /// Rows may take this many times longer to arrive than other bodies.
 const ROWS_TAKE: u32 = 20;
 /// The page to look at; each `{nonce}` is replaced by a random text.
 const PAGE: &str = include_str!("page.html");
 
-/// The routes of control.
 pub(super) fn routes() -> Router<Shared> {
     let control = Router::new()
         .route("/state", get(handlers::state))
@@ -75,7 +75,6 @@ async fn not_allowed() -> Failure {
     Failure(StatusCode::METHOD_NOT_ALLOWED, Error::new(Kind::Config, problem))
 }
 
-/// Whether the path is one of control.
 pub(super) fn is_control(path: &str) -> bool {
     path == HEALTH || path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -100,7 +99,8 @@ pub(super) async fn respond(
             let is_of_start = head.method != Method::GET && head.headers.contains_key(OF_START);
             let response = next.run(Request::from_parts(head, received.into())).await;
             if is_of_start && response.status().is_success() {
-                shared.service.keep_start();
+                let service = Arc::clone(&shared.service);
+                drop(spawn_blocking(move || service.keep_start()).await);
             }
             response
         }
@@ -166,7 +166,6 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     }
 }
 
-/// A part of a body.
 fn read<T: DeserializeOwned>(at: &str, value: Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize(value).map_err(|cause| Failure::malformed(format!("body: {at}{cause}")))
 }
@@ -176,17 +175,14 @@ fn read<T: DeserializeOwned>(at: &str, value: Value) -> Result<T, Failure> {
 struct Failure(StatusCode, Error);
 
 impl Failure {
-    /// The call itself is wrong.
     fn malformed(message: impl Into<String>) -> Self {
         Self(StatusCode::BAD_REQUEST, Error::new(Kind::Config, message))
     }
 
-    /// What the path names does not exist.
     fn not_found(message: impl Into<String>) -> Self {
         Self(StatusCode::NOT_FOUND, Error::new(Kind::Sandbox, message))
     }
 
-    /// The call contradicts what the sandbox has.
     fn conflict(error: Error) -> Self {
         Self(StatusCode::CONFLICT, error)
     }

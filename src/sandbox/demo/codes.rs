@@ -14,13 +14,10 @@ use crate::sandbox::days::record_time;
 use crate::sandbox::objects::Cell;
 use crate::sandbox::table::{Row, Value};
 
-/// The beginning of 2024-01-01.
 const FIRST: i64 = 1_704_067_200;
 pub(super) const DAY: i64 = 24 * 60 * 60;
 const SECONDS: u32 = 24 * 60 * 60;
-/// Days of a block.
 pub(super) const DAYS: u32 = 60;
-/// Codes of a block.
 const CODES: u32 = 6_000;
 const POOLS: [i64; 3] = [901, 902, 903];
 const CHANNELS: [i64; 3] = [11, 12, 13];

@@ -12,14 +12,16 @@ use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 
 use self::codes::{DAY, DAYS};
-use super::exports::{Entry, Export, Exports, Seconds};
+use super::chance::drawn;
+use super::days;
+use super::exports::{Entry, Export, Exports};
+use super::options::Seconds;
 use super::switches::Switches;
 use super::table::{Row, Rows, Value};
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
 pub const CUSTOMERS: u32 = 2_025;
-/// Number of customers that may hold codes.
 const HOLDERS: u32 = 2_000;
 /// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;
@@ -67,12 +69,11 @@ impl Demo {
 
     /// The customers. A name is an opaque encoded string (section 2.3).
     pub(super) fn customers() -> Rows {
-        let name = |number| format!("{:016x}{:016x}", pseudo_random(number, 11), pseudo_random(number, 12));
+        let name = |number: u32| format!("{:016x}{:016x}", drawn(number.into(), 11), drawn(number.into(), 12));
         let row = |number| Row::from([customer_id(number), name(number)].map(|text| Value::Text(text.into())));
         Rows::default().with(&(1..=CUSTOMERS).map(row).collect::<Vec<Row>>()).0
     }
 
-    /// The exports of a service that starts now.
     pub(super) fn exports(&self, now: SystemTime) -> Exports {
         let entry = |delay, seconds, rows, succeeds| {
             let (delay, seconds) = (Seconds(Duration::from_secs(delay)), Seconds(Duration::from_secs(seconds)));
@@ -111,83 +112,63 @@ pub(super) struct DemoCodes {
 }
 
 impl DemoCodes {
-    /// The codes of a service that starts now.
     pub(super) fn new(demo: &Demo) -> Self {
         Self { until: demo.until, first_end: None, own: Rows::default(), valid: 0..0 }
     }
 
-    /// Begins again: now is the start.
-    pub(super) fn restart(&mut self) {
-        self.first_end = None;
-        self.expire();
+    /// They begin again: now is the start.
+    pub(super) fn restarted(&self) -> Self {
+        Self { first_end: None, ..self.expired() }
     }
 
-    /// Has the rows computed again: the zones are others.
-    pub(super) fn expire(&mut self) {
-        self.valid = 0..0;
+    /// Their rows are computed again: the zones are others.
+    pub(super) fn expired(&self) -> Self {
+        Self { valid: 0..0, ..self.clone() }
     }
 
-    /// The rows of the user.
-    pub(super) fn own(&self) -> Rows {
-        self.own.clone()
-    }
-
-    /// Sets the rows of the user.
-    pub(super) fn keep(&mut self, own: Rows) {
-        self.own = own;
+    pub(super) fn with(self, added: &[Row]) -> Self {
+        Self { own: self.own.with(added).0, ..self }
     }
 
     /// All rows at this time, unless they are the same as those that were computed last.
-    pub(super) fn due(&mut self, now: SystemTime, switches: &Switches) -> Option<Rows> {
+    pub(super) fn due(&self, now: SystemTime, switches: &Switches) -> Option<(Self, Rows)> {
         let time = Timestamp::try_from(now).ok()?;
         let now = time.as_second();
         if self.valid.contains(&now) {
             return None;
         }
         let (end, next_end) = self.ends(time, &switches.day_zone)?;
-        let first_end = *self.first_end.get_or_insert(end);
+        let first_end = self.first_end.unwrap_or(end);
         let added = codes::within(first_end.max(end - MOST_DAYS * DAY)..end);
         let codes: Vec<u32> = codes::within(first_end - i64::from(DAYS) * DAY..first_end).chain(added).collect();
         let uses = codes.iter().filter_map(|code| codes::used(*code)).filter(|used| *used > now);
-        self.valid = now..uses.fold(next_end, i64::min);
+        let valid = now..uses.fold(next_end, i64::min);
         let rows: Vec<Row> = codes.iter().map(|code| codes::row(*code, now, &switches.source_timezone)).collect();
-        Some(Rows::default().with(&rows).0.with(&self.own).0)
+        let rows = Rows::default().with(&rows).0.with(&self.own).0;
+        Some((Self { first_end: Some(first_end), valid, ..self.clone() }, rows))
     }
 
     /// The end of the last day, and when that will be another: the last day is the given one, else yesterday by the clock,
     /// as the service cuts days. None at the end of the calendar.
     fn ends(&self, now: Timestamp, day_zone: &TimeZone) -> Option<(i64, i64)> {
         if let Some(until) = self.until {
-            return Some((until.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second(), i64::MAX));
+            return Some((days::of_day(&until.to_zoned(TimeZone::UTC).ok()?)?.end, i64::MAX));
         }
-        let today = now.to_zoned(day_zone.clone());
-        let next = today.tomorrow().and_then(|next| next.start_of_day());
-        let next = next.map_or(Timestamp::MAX, |next| next.timestamp());
-        Some((today.start_of_day().ok()?.timestamp().as_second(), next.as_second()))
+        let today = days::of_day(&now.to_zoned(day_zone.clone()))?;
+        Some((today.start, today.end))
     }
 }
 
-/// The id of a customer.
 fn customer_id(number: u32) -> String {
     format!("demo-customer-{number:04}")
 }
 
-/// A pseudo-random number of its arguments (the finalizer of `SplitMix64`).
-fn pseudo_random(number: u32, salt: u64) -> u64 {
-    let mut state = u64::from(number).wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^ (state >> 31)
-}
-
-/// A pseudo-random number below `below`.
 fn below(below: u32, number: u32, salt: u64) -> u32 {
-    u32::try_from(pseudo_random(number, salt) % u64::from(below)).unwrap_or(0)
+    u32::try_from(drawn(number.into(), salt) % u64::from(below)).unwrap_or(0)
 }
 
-/// A pseudo-random element.
 fn pick<T: Copy, const N: usize>(from: &[T; N], number: u32, salt: u64) -> Option<T> {
-    let index = pseudo_random(number, salt) % N as u64;
+    let index = drawn(number.into(), salt) % N as u64;
     from.get(usize::try_from(index).ok()?).copied()
 }
 
@@ -220,7 +201,11 @@ mod tests {
     #[test]
     fn midnight_adds_the_day_that_ended_and_a_long_time_adds_a_year() {
         let mut codes = started(None);
-        let mut rows = |now: &str| codes.due(at(now), &Switches::default()).map(|rows| shown(&rows)).unwrap();
+        let mut rows = |now: &str| {
+            let (next, rows) = codes.due(at(now), &Switches::default()).unwrap();
+            codes = next;
+            shown(&rows)
+        };
         let latest = |rows: &[(String, Option<String>, i64)]| rows.iter().filter_map(|row| row.1.clone()).max();
         let first = rows("2026-05-20T23:59:59Z");
         assert_eq!(latest(&first).as_deref(), Some("2026-05-19 23:59:59"));
@@ -240,7 +225,7 @@ mod tests {
             ("America/Sao_Paulo", "2026-05-20T12:00:00Z", "2026-05-20 03:00:00"),
         ] {
             let switches = Switches { day_zone: TimeZone::get(zone).unwrap(), ..Switches::default() };
-            let rows = shown(&started(None).due(at(now), &switches).unwrap());
+            let rows = shown(&started(None).due(at(now), &switches).unwrap().1);
             let last = rows.into_iter().filter_map(|row| row.1).max().unwrap();
             let before: DateTime = end.parse::<DateTime>().unwrap().saturating_sub(6.hours());
             assert!(*last < *end && last > before.strftime("%Y-%m-%d %H:%M:%S").to_string(), "{zone}: {last}");
@@ -253,12 +238,13 @@ mod tests {
             let (mut codes, mut rows) = (started(until), BTreeMap::new());
             for step in 0..60_u32 {
                 let now = at("2024-02-20T06:00:00Z") + DAY * step / 3;
-                if let Some(due) = codes.due(now, &Switches::default()) {
+                if let Some((next, due)) = codes.due(now, &Switches::default()) {
+                    codes = next;
                     rows = shown(&due).into_iter().map(|row| (row.0.clone(), row)).collect();
                 }
                 if step % 10 == 0 {
                     // The days of a later start begin later.
-                    let other = shown(&started(until).due(now, &Switches::default()).unwrap());
+                    let other = shown(&started(until).due(now, &Switches::default()).unwrap().1);
                     assert!(other.len() > 4_000 && other.iter().all(|row| rows.get(&row.0) == Some(row)), "{step}");
                 }
             }
@@ -267,7 +253,7 @@ mod tests {
 
     #[test]
     fn days_before_the_first_have_no_codes() {
-        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 200);
-        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 0);
+        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &Switches::default()).unwrap().1.len(), 200);
+        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &Switches::default()).unwrap().1.len(), 0);
     }
 }

@@ -1,33 +1,33 @@
 //! What a fault does with a response: instead of it, before it, with its body.
 
-use std::collections::{BTreeMap, HashMap};
-use std::convert::Infallible;
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::future::ready;
-use futures_util::stream::{once, unfold};
-use http_body_util::BodyExt;
-use serde_json::value::RawValue;
+use futures_util::TryStreamExt;
+use futures_util::stream::try_unfold;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::{sleep, timeout};
 
-use super::active::ActiveFault;
-use super::chance;
-use super::kind::FaultKind;
+use super::ActiveFault;
+use super::kind::{FaultKind, Headers, Text, has_no_body};
 use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
-use crate::sandbox::connections::{Connection, Ending};
-use crate::sandbox::reply::{Refusal, SERVER, envelope, json, object, response};
+use crate::sandbox::chance;
+use crate::sandbox::replay::cut_off;
+use crate::sandbox::reply::{Envelope, Refusal, SERVER, json, response};
+use crate::sandbox::server::{Connection, Ending};
 use crate::sandbox::switches::Switches;
 
 /// The problem of an envelope that a fault sends.
 const REQUESTED: &str = "a fault that was asked for";
 /// Time for the client to receive what was sent: a reset discards what is still in flight.
 const BEFORE_END: Duration = Duration::from_millis(100);
-/// Bytes instead of a response.
 const GARBAGE: u64 = 512;
 
 /// The response with the effect of a fault. `service` is not run where the fault sends its own.
@@ -38,45 +38,46 @@ pub(in crate::sandbox) async fn respond(
     service: impl Future<Output = Response>,
 ) -> Response {
     let kind = &fault.fault.kind;
-    if let FaultKind::LateCode { .. }
-    | FaultKind::Shrink { .. }
-    | FaultKind::Drip { .. }
-    | FaultKind::Reset { after_bytes: Some(_) }
-    | FaultKind::Cut { after_bytes: Some(_) }
-    | FaultKind::Stall { after_bytes: Some(_) } = kind
-    {
-        return altered(service.await, fault, connection).await;
+    match kind {
+        FaultKind::LateCode { .. } | FaultKind::Shrink { .. } => return rewritten(service.await, fault).await,
+        FaultKind::Reset { after_bytes: Some(left) }
+        | FaultKind::Cut { after_bytes: Some(left) }
+        | FaultKind::Stall { after_bytes: Some(left) } => {
+            return in_pieces(service.await, Some(left.0), Arc::clone(fault), Arc::clone(connection));
+        }
+        FaultKind::Drip { .. } => {
+            return in_pieces(service.await, None, Arc::clone(fault), Arc::clone(connection));
+        }
+        _ => {}
     }
-    let (seed, number) = (fault.fault.choice.seed, fault.record_hit());
+    let (seed, number) = (fault.fault.choice.seed.0, fault.record_hit());
     match kind {
         FaultKind::Reset { .. } => connection.end(Ending::Reset).await,
         FaultKind::Cut { .. } => connection.end(Ending::Close(Bytes::new())).await,
         FaultKind::Garbage {} => connection.end(Ending::Close(garbage(seed, number))).await,
         FaultKind::Stall { .. } => fault.ended.cancelled().await,
-        FaultKind::Delay { seconds: least, max_seconds } => {
-            let most = seconds(max_seconds.unwrap_or(*least));
+        FaultKind::Delay { seconds, max_seconds } => {
+            let range = max_seconds.unwrap_or(*seconds).0.saturating_sub(seconds.0).as_secs_f64();
+            let more = Duration::try_from_secs_f64(range * chance::share(seed, number)).unwrap_or(Duration::MAX);
             // Ending the fault ends the delay.
-            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended.cancelled()).await);
+            drop(timeout(seconds.0.saturating_add(more), fault.ended.cancelled()).await);
         }
         FaultKind::Status { status, retry_after, body, content_type, headers } => {
-            let retry_after = retry_after.map(|seconds| seconds.to_string());
-            let own = [(header::RETRY_AFTER, retry_after), (header::CONTENT_TYPE, content_type.clone())];
-            return with(self::status(*status, body.clone(), switches), own, headers);
+            let retry_after = retry_after.as_ref().map(|seconds| seconds.0.into());
+            let content_type = content_type.as_ref().map(|text| text.0.clone());
+            let own = [(header::RETRY_AFTER, retry_after), (header::CONTENT_TYPE, content_type)];
+            return with(self::status(status.0, body.as_ref(), switches), own, headers.as_ref());
         }
         FaultKind::Redirect { status, location, headers } => {
-            let response = (http_status(status.unwrap_or(302)), [(header::SERVER, SERVER)]).into_response();
-            return with(response, [(header::LOCATION, Some(location.clone()))], headers);
+            let status = status.as_ref().map_or(StatusCode::FOUND, |status| status.0);
+            let response = (status, [(header::SERVER, SERVER)]).into_response();
+            return with(response, [(header::LOCATION, Some(location.0.clone()))], headers.as_ref());
         }
-        FaultKind::Code { code, message } => return self::code(*code, message.as_deref()),
+        FaultKind::Code { code, message } => return self::code(code.0, message.as_ref()),
         FaultKind::ExpiredToken {} => return Refusal::Permission.reply(switches),
         _ => {}
     }
     service.await
-}
-
-/// Seconds; what no duration can hold never ends.
-fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// Bytes that the seed decides, and that do not begin as a response.
@@ -87,106 +88,81 @@ fn garbage(seed: u64, number: u64) -> Bytes {
 }
 
 /// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
-fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
-    let status = http_status(status);
-    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+fn status(status: StatusCode, body: Option<&Text>, switches: &Switches) -> Response {
     let mut response = match body {
-        None if is_empty => (status, [(header::SERVER, SERVER)]).into_response(),
+        None if has_no_body(status) => (status, [(header::SERVER, SERVER)]).into_response(),
         None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches),
         None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches),
-        Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
+        Some(text) => (status, [(header::SERVER, SERVER)], text.0.clone()).into_response(),
     };
     response.headers_mut().remove(header::RETRY_AFTER);
     response
 }
 
 /// HTTP 200 with a failure in its envelope. The permission failure has the texts of section 7.
-fn code(code: i64, message: Option<&str>) -> Response {
+fn code(code: i64, message: Option<&Text>) -> Response {
+    let message = message.map(|text| text.0.as_str());
     let (default, data) = match code {
         CODE_PERMISSION => (MESSAGE_PERMISSION, DATA_PERMISSION),
         _ => (REQUESTED, message.unwrap_or(REQUESTED)),
     };
-    let message = message.unwrap_or(default);
-    response(StatusCode::OK, envelope(code, message, json(&data), &[]))
+    response(StatusCode::OK, json(&Envelope { code, message: message.unwrap_or(default), data }))
 }
 
-fn http_status(status: u16) -> StatusCode {
-    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-/// The response with headers, which a fault has checked.
+/// The response with headers, each of which replaces one of the same name.
 fn with<const N: usize>(
     mut response: Response,
-    own: [(HeaderName, Option<String>); N],
-    others: &HashMap<String, String>,
+    own: [(HeaderName, Option<HeaderValue>); N],
+    others: Option<&Headers>,
 ) -> Response {
-    let own = own.into_iter().filter_map(|(name, text)| Some((name, HeaderValue::try_from(text?).ok()?)));
-    response.headers_mut().extend(own.collect::<HeaderMap>());
-    response.headers_mut().extend(HeaderMap::try_from(others).unwrap_or_default());
+    for (name, value) in own {
+        if let Some(value) = value {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response.headers_mut().extend(others.map(|others| others.0.clone()).unwrap_or_default());
     response
 }
 
-/// The response with another body, or with one that arrives in part or slowly. One that stays the same is no hit.
-async fn altered(response: Response, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
+/// The response with a body that the fault slows down, or stops after `left` bytes.
+fn in_pieces(response: Response, left: Option<u64>, fault: Arc<ActiveFault>, connection: Arc<Connection>) -> Response {
     let (mut head, body) = response.into_parts();
-    let body = match body.collect().await {
-        Ok(body) => body.to_bytes(),
-        // As a recording has it.
-        Err(cut_off) => return Response::from_parts(head, Body::from_stream(once(ready(Err::<Bytes, _>(cut_off))))),
-    };
-    let left = match fault.fault.kind {
-        FaultKind::Reset { after_bytes } | FaultKind::Cut { after_bytes } | FaultKind::Stall { after_bytes } => {
-            after_bytes
-        }
-        _ => None,
-    };
-    let left = left.unwrap_or_default();
-    let changed = match &fault.fault.kind {
-        FaultKind::LateCode { .. } | FaultKind::Shrink { .. } if head.status != StatusCode::OK => None,
-        FaultKind::LateCode { code } => late_code(&body, *code),
-        // A quarter is less than the half that a refresh of a folder accepts.
-        FaultKind::Shrink { keep } => fewer_rows(&body, keep.unwrap_or(0.25)),
-        _ if body.len() > left => {
-            head.headers.insert(header::CONTENT_LENGTH, body.len().into());
-            return Response::from_parts(head, in_pieces(body, left, Arc::clone(fault), Arc::clone(connection)));
-        }
-        _ => None,
-    };
-    let Some(changed) = changed else { return Response::from_parts(head, body.into()) };
-    fault.record_hit();
-    head.headers.remove(header::CONTENT_LENGTH);
-    Response::from_parts(head, changed.into())
-}
-
-/// A body that the fault slows down, or stops after `left` bytes.
-fn in_pieces(body: Bytes, left: usize, fault: Arc<ActiveFault>, connection: Arc<Connection>) -> Body {
-    let pieces = unfold((body, 0), move |(mut rest, sent)| {
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.insert(header::CONTENT_LENGTH, length.into());
+    }
+    let start = (body.into_data_stream(), Bytes::new(), 0);
+    let pieces = try_unfold(start, move |(mut body, mut rest, sent)| {
         let (fault, connection) = (Arc::clone(&fault), Arc::clone(&connection));
         async move {
             // A fault takes effect only if more bytes follow.
-            let size = if rest.is_empty() { return None } else { next_size(sent, left, &fault, &connection).await };
-            let piece = rest.split_to(size.min(rest.len()));
-            let sent = sent + piece.len();
-            Some((Ok::<_, Infallible>(piece), (rest, sent)))
+            while rest.is_empty() {
+                let Some(more) = body.try_next().await? else { return Ok(None) };
+                rest = more;
+            }
+            let size = next_size(sent, left, &fault, &connection).await;
+            let piece = rest.split_to(usize::try_from(size).map_or(rest.len(), |size| size.min(rest.len())));
+            let sent = sent + piece.len() as u64;
+            Ok::<_, axum::Error>(Some((piece, (body, rest, sent))))
         }
     });
-    Body::from_stream(pieces)
+    Response::from_parts(head, Body::from_stream(pieces))
 }
 
 /// Waits until more may be sent, and returns how many bytes.
-async fn next_size(sent: usize, left: usize, fault: &ActiveFault, connection: &Connection) -> usize {
-    match &fault.fault.kind {
-        FaultKind::Drip { .. } | FaultKind::Stall { .. } if fault.ended.is_cancelled() => return usize::MAX,
-        FaultKind::Drip { chunk_bytes, seconds } => {
+async fn next_size(sent: u64, left: Option<u64>, fault: &ActiveFault, connection: &Connection) -> u64 {
+    let left = left.unwrap_or_default().checked_sub(sent).filter(|left| *left > 0);
+    match (&fault.fault.kind, left) {
+        (FaultKind::Drip { .. } | FaultKind::Stall { .. }, _) if fault.ended.is_cancelled() => return u64::MAX,
+        (FaultKind::Drip { chunk_bytes, seconds }, _) => {
             if sent == 0 {
                 fault.record_hit();
             } else {
                 // Ending the fault ends the pause.
-                let _ = timeout(self::seconds(*seconds), fault.ended.cancelled()).await;
+                let _ = timeout(seconds.0, fault.ended.cancelled()).await;
             }
-            return chunk_bytes.get();
+            return chunk_bytes.0;
         }
-        _ if sent < left => return left - sent,
+        (_, Some(left)) => return left,
         _ => {}
     }
     fault.record_hit();
@@ -197,33 +173,63 @@ async fn next_size(sent: usize, left: usize, fault: &ActiveFault, connection: &C
         let is_reset = matches!(fault.fault.kind, FaultKind::Reset { .. });
         connection.end(if is_reset { Ending::Reset } else { Ending::Close(Bytes::new()) }).await;
     }
-    usize::MAX
+    u64::MAX
+}
+
+/// The response with another body, if it is a success. One that stays the same is no hit.
+async fn rewritten(response: Response, fault: &ActiveFault) -> Response {
+    let (mut head, body) = response.into_parts();
+    if head.status != StatusCode::OK {
+        return Response::from_parts(head, body);
+    }
+    let (mut body, mut arrived) = (body.into_data_stream(), Vec::new());
+    loop {
+        match body.try_next().await {
+            Ok(Some(piece)) => arrived.extend_from_slice(&piece),
+            Ok(None) => break,
+            // As a recording has it.
+            Err(failure) => return Response::from_parts(head, cut_off(arrived.into(), io::Error::other(failure))),
+        }
+    }
+    let changed = match &fault.fault.kind {
+        FaultKind::LateCode { code } => late_code(&arrived, code.0),
+        // A quarter is less than the half that a refresh of a folder accepts.
+        FaultKind::Shrink { keep } => fewer_rows(&arrived, keep.as_ref().map_or(0.25, |keep| keep.0)),
+        _ => None,
+    };
+    let Some(changed) = changed else { return Response::from_parts(head, arrived.into()) };
+    fault.record_hit();
+    head.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(head, changed.into())
 }
 
 /// The members of a JSON object, with their values as they are written.
 type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
 
+#[derive(Serialize)]
+struct WithCode<'a> {
+    #[serde(flatten)]
+    members: Members<'a>,
+    code: i64,
+}
+
 /// The envelope with its `code` changed and moved to the end.
 fn late_code(envelope: &[u8], code: i64) -> Option<String> {
     let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
     members.remove(field::CODE)?;
-    Some(with_last(&members, field::CODE, code.to_string()))
+    Some(json(&WithCode { members, code }))
 }
 
 /// The envelope of a search with this share of its rows; none if it lacks none.
 fn fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
     let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
-    let mut data: Members<'_> = serde_json::from_str(members.remove(field::DATA)?.get()).ok()?;
-    let rows: Vec<&RawValue> = serde_json::from_str(data.remove(field::RECORDS)?.get()).ok()?;
+    let mut data: Members<'_> = serde_json::from_str(members.get(field::DATA)?.get()).ok()?;
+    let rows: Vec<&RawValue> = serde_json::from_str(data.get(field::RECORDS)?.get()).ok()?;
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
     let kept = rows.get(..(rows.len() as f64 * keep) as usize).filter(|kept| kept.len() < rows.len())?;
-    let kept: Vec<&str> = kept.iter().map(|row| row.get()).collect();
-    let data = with_last(&data, field::RECORDS, format!("[{}]", kept.join(",")));
-    Some(with_last(&members, field::DATA, data))
-}
-
-/// An object of these members and one more.
-fn with_last(members: &Members<'_>, name: &str, value: String) -> String {
-    let members = members.iter().map(|(name, value)| (*name, value.to_string()));
-    object(&members.chain([(name, value)]).collect::<Vec<_>>())
+    let rows = to_raw_value(kept).ok()?;
+    data.insert(field::RECORDS, &rows);
+    let data = to_raw_value(&data).ok()?;
+    members.insert(field::DATA, &data);
+    Some(json(&members))
 }

@@ -4,22 +4,20 @@
 //! `{"kind": "status", "status": 502, "path": "search", "where": {"day": "2024-01-15"}, "times": 2}`. What is null is
 //! absent.
 
-use std::collections::HashMap;
-use std::num::{NonZeroU64, NonZeroUsize};
-
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use serde_path_to_error::Segment;
 
 use crate::contract::envelope::CODE_SUCCESS;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 use crate::error::{Error, Kind, Result, excerpt};
+use crate::sandbox::options::{Seconds, must_be};
 
 /// The members of a form that choose the requests, as [`Choice`] has them.
-const CHOICE: [&str; 6] = ["path", "where", "after", "times", "probability", "seed"];
-const PATHS: [(&str, &str); 2] = [("search", SEARCH_PATH), ("download", DOWNLOAD_PATH)];
+const CHOICE: &[&str] = &["path", "where", "after", "times", "probability", "seed"];
 
 /// Named lists of faults. The chances of a list are small enough that the default retries suffice.
 const PRESETS: [(&str, &str); 5] = [
@@ -39,96 +37,153 @@ const PRESETS: [(&str, &str); 5] = [
     ("shrinking", r#"[{"kind": "shrink", "path": "search"}]"#),
 ];
 
+/// Declares the types of members: how each is read from JSON, and what it must be.
+macro_rules! members {
+    ($($(#[$derive:meta])* $name:ident($kind:ty) = $read:expr, $expected:literal;)+) => {$(
+        $(#[$derive])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(try_from = "Value")]
+        pub(super) struct $name(pub(super) $kind);
+
+        impl TryFrom<Value> for $name {
+            type Error = String;
+
+            fn try_from(given: Value) -> std::result::Result<Self, String> {
+                let read: fn(&Value) -> Option<$kind> = $read;
+                read(&given).map(Self).ok_or_else(|| must_be($expected, &given))
+            }
+        }
+    )+};
+}
+
+members! {
+    #[derive(Default)]
+    Whole(u64) = Value::as_u64, "an integer from 0 on";
+    Count(u64) = |given| given.as_u64().filter(|count| *count > 0), "an integer from 1 on";
+    Share(f64) = |given| given.as_f64().filter(|share| *share > 0.0 && *share <= 1.0), "a number above 0, at most 1";
+    Kept(f64) = |given| given.as_f64().filter(|share| (0.0..1.0).contains(share)), "a number from 0 to below 1";
+    Status(StatusCode) = |given| status(given, |code| matches!(code, 200..=599)), "an integer from 200 to 599";
+    Redirection(StatusCode) = |given| status(given, |code| matches!(code, 301 | 302 | 303 | 307 | 308)),
+        "301, 302, 303, 307 or 308";
+    Failure(i64) = |given| given.as_i64().filter(|code| *code != CODE_SUCCESS),
+        "an integer other than 200, which is a success";
+    Text(String) = |given| given.as_str().map(str::to_owned), "a string";
+    HeaderText(HeaderValue) = header_text, "text that a header can have";
+    Headers(HeaderMap) = headers, "a map of headers and texts, without Content-Length, Transfer-Encoding and Connection";
+    Day(Date) = |given| given.as_str()?.parse().ok(), "a day as 2024-01-15";
+    Path(String) = path, "`search`, `download` or a path that begins with /";
+}
+
+fn status(given: &Value, is_allowed: fn(u16) -> bool) -> Option<StatusCode> {
+    let code = given.as_u64()?.try_into().ok().filter(|code| is_allowed(*code))?;
+    StatusCode::from_u16(code).ok()
+}
+
+fn header_text(given: &Value) -> Option<HeaderValue> {
+    HeaderValue::from_str(given.as_str()?).ok()
+}
+
+/// Headers without those that frame a response: a fault `cut` breaks the frame.
+fn headers(given: &Value) -> Option<HeaderMap> {
+    let framing = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION];
+    let header = |(name, value): (&String, &Value)| {
+        let name = HeaderName::try_from(name).ok().filter(|name| !framing.contains(name))?;
+        Some((name, header_text(value)?))
+    };
+    given.as_object()?.iter().map(header).collect()
+}
+
+fn path(given: &Value) -> Option<String> {
+    let path = match given.as_str()? {
+        "search" => SEARCH_PATH,
+        "download" => DOWNLOAD_PATH,
+        path => Some(path).filter(|path| path.starts_with('/'))?,
+    };
+    Some(path.to_owned())
+}
+
+/// Declares the kinds of faults by their names: each with the members that it needs, and with others that it takes.
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $name:literal $kind:ident { $($needed:ident: $needs:ty),* } $(or { $($other:ident: $takes:ty),+ })?;)+) => {
+        /// What goes wrong with a response. Bytes are counted in its body; without a number not even its head is sent.
+        #[derive(Clone, Debug, Deserialize)]
+        pub(super) enum FaultKind {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $kind { $($needed: $needs,)* $($($other: Option<$takes>),+)? },)+
+        }
+
+        const KINDS: &[(&str, &[&str], &[&str])] =
+            &[$(($name, &[$(stringify!($needed)),*], &[$($(stringify!($other)),+)?])),+];
+    };
+}
+
+kinds! {
+    /// Resets the connection. A response that is no longer than `after_bytes` passes unchanged.
+    "reset" Reset {} or { after_bytes: Whole };
+    /// Closes the connection, whatever `Content-Length` says. A shorter response passes unchanged.
+    "cut" Cut {} or { after_bytes: Whole };
+    /// Sends nothing more until the fault ends.
+    "stall" Stall {} or { after_bytes: Whole };
+    /// Sends random bytes, which are no HTTP, and closes the connection.
+    "garbage" Garbage {};
+    /// Sends this response; the service does not handle the request. Without `body` it is an envelope, for 403 the
+    /// permission failure of section 7. Each of `headers` replaces one of the same name.
+    "status" Status { status: Status }
+        or { retry_after: Whole, body: Text, content_type: HeaderText, headers: Headers };
+    /// Sends a redirect without a body, by default 302.
+    "redirect" Redirect { location: HeaderText } or { status: Redirection, headers: Headers };
+    /// Sends HTTP 200 with a failure in the envelope; the service does not handle the request.
+    "code" Code { code: Failure } or { message: Text };
+    /// Refuses the token of the first affected request as expired, whenever it is used again.
+    "expired_token" ExpiredToken {};
+    /// Delays the response, for a varying time with `max_seconds`.
+    "delay" Delay { seconds: Seconds } or { max_seconds: Seconds };
+    /// Sends the body in pieces of at most `chunk_bytes`, with `seconds` between them.
+    "drip" Drip { chunk_bytes: Count, seconds: Seconds };
+    /// Moves the `code` of a success to the end and changes it.
+    "late_code" LateCode { code: Failure };
+    /// Leaves out the last rows of a successful search, which stays a success. `keep` is the share that stays, rounded
+    /// down, by default a quarter.
+    "shrink" Shrink {} or { keep: Kept };
+}
+
 /// A fault and the requests that it affects.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub(super) kind: FaultKind,
     pub(super) choice: Choice,
-    /// As it was asked for.
     pub(super) form: Map<String, Value>,
 }
 
-/// What goes wrong with a response. Bytes are counted in its body; without a number not even its head is sent.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum FaultKind {
-    /// Resets the connection. A response that is no longer than `after_bytes` passes unchanged.
-    Reset { after_bytes: Option<usize> },
-    /// Closes the connection, whatever `Content-Length` says. A shorter response passes unchanged.
-    Cut { after_bytes: Option<usize> },
-    /// Sends nothing more until the fault ends.
-    Stall { after_bytes: Option<usize> },
-    /// Sends random bytes, which are no HTTP, and closes the connection.
-    Garbage {},
-    /// Sends this response; the service does not handle the request.
-    Status {
-        status: u16,
-        /// Seconds for `Retry-After`.
-        retry_after: Option<u64>,
-        /// The body; none is an envelope, for 403 the permission failure of section 7.
-        body: Option<String>,
-        /// None is JSON for an envelope and plain text for another body.
-        content_type: Option<String>,
-        /// More headers; each replaces one of the same name.
-        #[serde(default)]
-        headers: HashMap<String, String>,
-    },
-    /// Sends a redirect without a body.
-    Redirect {
-        location: String,
-        /// None is 302.
-        status: Option<u16>,
-        #[serde(default)]
-        headers: HashMap<String, String>,
-    },
-    /// Sends HTTP 200 with a failure in the envelope; the service does not handle the request.
-    Code { code: i64, message: Option<String> },
-    /// Refuses the token of the first affected request as expired, whenever it is used again.
-    ExpiredToken {},
-    /// Delays the response, for a varying time with `max_seconds`.
-    Delay { seconds: f64, max_seconds: Option<f64> },
-    /// Sends the body in pieces of at most `chunk_bytes`, with `seconds` between them.
-    Drip { chunk_bytes: NonZeroUsize, seconds: f64 },
-    /// Moves the `code` of a success to the end and changes it.
-    LateCode { code: i64 },
-    /// Leaves out the last rows of a successful search, which stays a success.
-    /// `keep` is the share that stays, rounded down; none is a quarter.
-    Shrink { keep: Option<f64> },
-}
-
-/// Which requests a fault affects.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Choice {
     /// None is every path.
-    pub(super) path: Option<String>,
-    /// What the body of a request must contain.
+    path: Option<Path>,
     #[serde(rename = "where")]
     pub(super) pattern: Pattern,
     /// How many matching requests pass unchanged first.
-    pub(super) after: u64,
+    pub(super) after: Whole,
     /// How many requests it affects; none is unlimited.
-    pub(super) times: Option<NonZeroU64>,
+    pub(super) times: Option<Count>,
     /// The share of the matching requests that it affects; none is all.
-    pub(super) probability: Option<f64>,
+    pub(super) probability: Option<Share>,
     /// Decides which requests these are, and what else varies.
-    pub(super) seed: u64,
+    pub(super) seed: Whole,
 }
 
 /// What the body of a request must contain, all of it.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Pattern {
     /// A day, in the zone of days, whose rows the conditions of one column do not exclude.
-    pub(super) day: Option<String>,
+    pub(super) day: Option<Day>,
     /// Text of the body as it was sent.
-    pub(super) contains: Option<String>,
+    pub(super) contains: Option<Text>,
 }
 
 impl Choice {
-    /// Whether a request has the path.
     pub(super) fn has_path(&self, path: &str) -> bool {
-        self.path.as_ref().is_none_or(|wanted| wanted == path || PATHS.contains(&(wanted, path)))
+        self.path.as_ref().is_none_or(|wanted| wanted.0 == path)
     }
 }
 
@@ -139,16 +194,14 @@ impl Fault {
     /// # Errors
     /// `Config` for an unknown kind, preset or member, a missing member, and an invalid value.
     pub fn from_form(mut form: Map<String, Value>) -> Result<Vec<Self>> {
-        let Some(preset) = form.shift_remove("preset").filter(|preset| !preset.is_null()) else {
+        form.retain(|_, value| !value.is_null());
+        let Some(preset) = form.shift_remove("preset") else {
             return Self::read(form).map(|fault| vec![fault]);
         };
         let Some((name, faults)) = PRESETS.iter().find(|(name, _)| preset == *name) else {
-            return Err(must("preset", &one_of(&PRESETS.map(|(name, _)| name)), &preset));
+            return Err(refused("preset", &one_of(PRESETS.iter().map(|(name, _)| *name)), &preset));
         };
-        form.retain(|_, value| !value.is_null());
-        if let Some(unknown) = form.keys().find(|name| !CHOICE.contains(&name.as_str())) {
-            return Err(unknown_member(&format!("the preset `{name}`"), &CHOICE, unknown));
-        }
+        check_members(&format!("the preset `{name}`"), &form, CHOICE)?;
         let faults: Vec<Map<String, Value>> = serde_json::from_str(faults).unwrap_or_default();
         let seed = |form: &Map<String, Value>| form.get("seed").and_then(Value::as_u64);
         let chosen = faults.into_iter().map(|mut fault| {
@@ -163,108 +216,63 @@ impl Fault {
         chosen.collect()
     }
 
-    fn read(mut form: Map<String, Value>) -> Result<Self> {
-        form.retain(|_, value| !value.is_null());
+    fn read(form: Map<String, Value>) -> Result<Self> {
         let (choice, mut options): (Map<_, _>, Map<_, _>) =
             form.clone().into_iter().partition(|(member, _)| CHOICE.contains(&member.as_str()));
         let kind = options.shift_remove("kind").unwrap_or_default();
-        let kind = kind.as_str().unwrap_or_default();
-        let kind = part(json!({ kind: options }), &format!("a fault `{kind}`"), &CHOICE, &form)?;
-        let choice = part(choice.into(), "where", &[], &form)?;
-        check_all(&form)?;
-        Ok(Self { kind, choice, form })
+        let Some((kind, needs, takes)) = KINDS.iter().find(|(name, ..)| kind == *name) else {
+            return Err(refused("kind", &one_of(KINDS.iter().map(|(name, ..)| *name)), &kind));
+        };
+        let about = format!("a fault `{kind}`");
+        check_members(&about, &options, &[needs, takes, CHOICE].concat())?;
+        if let Some(missing) = needs.iter().find(|needed| !options.contains_key(**needed)) {
+            return Err(Error::new(Kind::Config, format!("{about} needs {missing}")));
+        }
+        match choice.get("where") {
+            None => {}
+            Some(Value::Object(pattern)) => check_members("where", pattern, &["day", "contains"])?,
+            Some(other) => return Err(refused("where", "an object with members", other)),
+        }
+        let given = |member| form.get(member).unwrap_or(&Value::Null);
+        let (kind, choice) = (part(json!({ *kind: options }))?, part(choice.into())?);
+        match &kind {
+            FaultKind::Delay { seconds, max_seconds: Some(most) } if most.0 < seconds.0 => {
+                Err(refused("max_seconds", "at least seconds", given("max_seconds")))
+            }
+            FaultKind::Status { status, body: Some(_), .. } if has_no_body(status.0) => {
+                Err(refused("body", "absent with status 204 or 304", given("body")))
+            }
+            _ => Ok(Self { kind, choice, form }),
+        }
     }
 }
 
-/// Rejects a form with a value that is not what its member must be.
-fn check_all(form: &Map<String, Value>) -> Result<()> {
-    form.iter().try_for_each(|(member, value)| check(member, value, form))
+pub(super) fn has_no_body(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-/// Rejects the value of a member that is not what it must be.
-fn check(member: &str, value: &Value, form: &Map<String, Value>) -> Result<()> {
-    let (text, whole, number) = (value.as_str(), value.as_u64(), value.as_f64());
-    let other = |name| form.get(name).unwrap_or(&Value::Null);
-    let (holds, expected) = match member {
-        "path" => (
-            text.is_some_and(|path| path.starts_with('/') || PATHS.iter().any(|(name, _)| *name == path)),
-            "`search`, `download` or a path that begins with /",
-        ),
-        "where" => (value.is_object(), "an object with members"),
-        "where.day" => (text.is_some_and(|day| day.parse::<Date>().is_ok()), "a day as 2024-01-15"),
-        "after" | "seed" | "after_bytes" | "retry_after" => (whole.is_some(), "an integer from 0 on"),
-        "times" | "chunk_bytes" => (whole.is_some_and(|whole| whole > 0), "an integer from 1 on"),
-        "probability" => (number.is_some_and(|share| share > 0.0 && share <= 1.0), "a number above 0, at most 1"),
-        "keep" => (number.is_some_and(|share| (0.0..1.0).contains(&share)), "a number from 0 to below 1"),
-        "seconds" => (number.is_some_and(|seconds| seconds >= 0.0), "a number of seconds of at least 0"),
-        "max_seconds" => (number >= other("seconds").as_f64(), "at least seconds"),
-        "status" if other("kind") == "redirect" => {
-            (matches!(whole, Some(301 | 302 | 303 | 307 | 308)), "301, 302, 303, 307 or 308")
-        }
-        "status" => (matches!(whole, Some(200..=599)), "an integer from 200 to 599"),
-        "code" => {
-            (value.as_i64().is_some_and(|code| code != CODE_SUCCESS), "an integer other than 200, which is a success")
-        }
-        "body" if matches!(other("status").as_u64(), Some(204 | 304)) => (false, "absent with status 204 or 304"),
-        "body" | "message" | "where.contains" => (text.is_some(), "a string"),
-        "content_type" | "location" => (is_header_text(value), "text that a header can have"),
-        "headers" => (
-            value.as_object().is_some_and(|headers| headers.iter().all(|(name, value)| is_header(name, value))),
-            "a map of headers and texts, without Content-Length, Transfer-Encoding and Connection",
-        ),
-        _ => return Ok(()),
-    };
-    if !holds {
-        return Err(must(member, expected, value));
-    }
-    let inner = value.as_object().filter(|_| member == "where").into_iter().flatten();
-    inner
-        .filter(|(_, value)| !value.is_null())
-        .try_for_each(|(name, value)| check(&format!("where.{name}"), value, form))
-}
-
-/// Whether it is a header, and none that frames a response: a fault `cut` breaks the frame.
-fn is_header(name: &str, value: &Value) -> bool {
-    let framing = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION];
-    HeaderName::try_from(name).is_ok_and(|name| !framing.contains(&name)) && is_header_text(value)
-}
-
-fn is_header_text(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| HeaderValue::from_str(text).is_ok())
-}
-
-/// Reads a part of a form.
-fn part<T: DeserializeOwned>(part: Value, about: &str, others: &[&str], form: &Map<String, Value>) -> Result<T> {
-    serde_json::from_value(part).map_err(|error| {
-        let cause = error.to_string();
-        let quoted: Vec<&str> = cause.split('`').skip(1).step_by(2).collect();
-        match (cause.split(' ').nth(1), &*quoted) {
-            (Some("variant"), [_, kinds @ ..]) => {
-                must("kind", &one_of(kinds), form.get("kind").unwrap_or(&Value::Null))
-            }
-            (Some("field"), [missing]) if cause.starts_with("missing") => {
-                Error::new(Kind::Config, format!("{about} needs {missing}"))
-            }
-            (Some("field"), [unknown, known @ ..]) => unknown_member(about, &[known, others].concat(), unknown),
-            // A value of another type.
-            _ => check_all(form).err().unwrap_or_else(|| Error::new(Kind::Config, format!("{about}: {cause}"))),
-        }
+/// Reads a part of a form whose members are known.
+fn part<T: DeserializeOwned>(part: Value) -> Result<T> {
+    serde_path_to_error::deserialize(part).map_err(|error| {
+        let key = |segment: &Segment| if let Segment::Map { key } = segment { Some(key.clone()) } else { None };
+        let path: Vec<String> = error.path().iter().filter_map(key).collect();
+        Error::new(Kind::Config, format!("{} {}", path.join("."), error.inner()))
     })
 }
 
-fn one_of(words: &[&str]) -> String {
-    format!("one of {}", format!("{words:?}").trim_matches(['[', ']']))
+fn check_members(about: &str, form: &Map<String, Value>, known: &[&str]) -> Result<()> {
+    form.keys().find(|name| !known.contains(&name.as_str())).map_or(Ok(()), |unknown| {
+        let problem = format!("{about} takes {}, not {}", known.join(", "), excerpt(unknown, 60));
+        Err(Error::new(Kind::Config, problem))
+    })
 }
 
-/// The error for a member with an invalid value.
-fn must(member: &str, expected: &str, given: &Value) -> Error {
-    let given = given.to_string();
-    let given = excerpt(given.strip_suffix(".0").unwrap_or(&given), 60);
-    Error::new(Kind::Config, format!("{member} must be {expected}, not {given}"))
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    format!("one of {}", words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
 }
 
-fn unknown_member(about: &str, known: &[&str], unknown: &str) -> Error {
-    Error::new(Kind::Config, format!("{about} takes {}, not {}", known.join(", "), excerpt(unknown, 60)))
+fn refused(member: &str, expected: &str, given: &Value) -> Error {
+    Error::new(Kind::Config, format!("{member} {}", must_be(expected, given)))
 }
 
 #[cfg(test)]
@@ -307,7 +315,7 @@ mod tests {
         }
         let faults =
             read(json!({"preset": "flaky", "path": "search", "seed": 10, "where": {"contains": "x"}})).unwrap();
-        assert_eq!(faults.iter().map(|fault| fault.choice.seed).collect::<Vec<_>>(), [11, 12, 13]);
+        assert_eq!(faults.iter().map(|fault| fault.choice.seed.0).collect::<Vec<_>>(), [11, 12, 13]);
         assert!(faults.iter().all(|Fault { choice, .. }| {
             choice.has_path(SEARCH_PATH) && !choice.has_path(DOWNLOAD_PATH) && choice.pattern.contains.is_some()
         }));

@@ -22,7 +22,6 @@ use super::reply::{Refusal, json};
 use crate::contract::SCOPE_DOWNLOAD;
 use crate::error::excerpt;
 
-/// Most characters of a quoted value.
 const MAX_QUOTED: usize = 60;
 
 /// The body of a download (section 4.3).
@@ -41,7 +40,6 @@ pub(super) fn export_id(body: &[u8]) -> Result<i64, Refusal> {
     Ok(export_id)
 }
 
-/// Reads a body, which is an object.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| unread(body, &error));

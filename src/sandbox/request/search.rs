@@ -1,8 +1,10 @@
 //! The body of a search: the shapes of sections 4.1 and 4.2, the condition of 2.4, and the limits of section 8.
 
-use std::num::NonZeroU64;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use axum::http::StatusCode;
+use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,24 +12,22 @@ use super::{JsonObject, MAX_QUOTED, constant, given, instead, integer, mismatch,
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::{self, OR_GROUPS, POSITIONS, REQUIRED_COLUMN};
 use crate::contract::condition::{
-    AFTER_DATE, BEFORE_DATE, CODE_CONDITION_TYPE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE,
+    AFTER_DATE, BEFORE_DATE, CODE_CONDITION_TYPE, CONDITION_TYPE, DATETIME, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE,
 };
 use crate::error::excerpt;
 use crate::sandbox::days;
 use crate::sandbox::objects::{Attribute, AttributeKind, BusinessObject, listed};
-use crate::sandbox::query::{Comparison, Predicate, Query};
 use crate::sandbox::reply::Refusal;
+use crate::sandbox::search::{Comparison, Predicate, Query};
 use crate::sandbox::state::Object;
 use crate::sandbox::switches::{AttrsFormat, GenericCodes, Member, Switches, Undocumented, Unlisted};
 
-/// Most conditions of one search.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 /// Most values of all conditions of one search together.
 const MAX_VALUES: usize = 100_000;
 /// The times that are milliseconds of early 1970, or seconds since 1973.
-const MAYBE_SECONDS: std::ops::Range<i64> = 100_000_000..10_000_000_000;
+const MAYBE_SECONDS: Range<i64> = 100_000_000..10_000_000_000;
 
-/// The body of a search.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::sandbox) struct SearchBody {
@@ -74,12 +74,27 @@ struct SearchCondition {
 }
 
 impl SearchBody {
-    /// Whether it names promotion codes.
     pub(in crate::sandbox) fn is_of_promotion_codes(&self) -> bool {
         self.id == PROMOTION_CODE_ID
     }
 
-    /// The object that it names.
+    /// Whether, in one group, the conditions on the times of one column hold for a time of this day.
+    pub(in crate::sandbox) fn has_day(&self, day: Date, switches: &Switches) -> bool {
+        let day = day.to_zoned(switches.day_zone.clone()).ok().and_then(|day| days::of_day(&day));
+        let Some(day) = day else { return false };
+        self.filters.0.or.iter().any(|JsonObject(group)| {
+            let mut columns: BTreeMap<&str, Range<i64>> = BTreeMap::new();
+            for JsonObject(condition) in &group.and {
+                let milliseconds = condition.value.as_i64().filter(|_| condition.data_type == DATETIME);
+                let seconds = milliseconds.and_then(|time| days::seconds(&condition.operator, time, switches));
+                let Some(seconds) = seconds else { continue };
+                let left = columns.entry(&condition.column).or_insert_with(|| day.clone());
+                *left = left.start.max(seconds.start)..left.end.min(seconds.end);
+            }
+            columns.values().any(|left| !left.is_empty())
+        })
+    }
+
     pub(in crate::sandbox) fn object<'a>(&self, known: &'a [Object]) -> Result<&'a Object, Refusal> {
         let Self { id, name, .. } = self;
         let mut near = known.iter().filter(|object| *id == object.declared.id || *name == object.declared.name);
@@ -93,7 +108,6 @@ impl SearchBody {
         })
     }
 
-    /// The search of this object.
     pub(in crate::sandbox) fn query(self, object: &BusinessObject, switches: &Switches) -> Result<Query, Refusal> {
         let is_promotion_codes = self.is_of_promotion_codes();
         let JsonObject(Filters { or }) = self.filters;
@@ -123,7 +137,7 @@ impl SearchBody {
         if is_empty {
             groups.clear();
         }
-        Ok(Query { attributes, groups, order: switches.row_order, limit: switches.maximum_rows.map(NonZeroU64::get) })
+        Ok(Query { attributes, groups })
     }
 }
 

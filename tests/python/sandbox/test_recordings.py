@@ -148,6 +148,27 @@ def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(sandbox
     assert "2 requests" in str(of_other_path.message)
 
 
+@pytest.mark.parametrize(
+    ("fault", "arrived"),
+    [
+        ({"kind": "drip", "chunk_bytes": 100, "seconds": 0.01}, 300),
+        ({"kind": "cut", "after_bytes": 200}, 200),
+        ({"kind": "stall", "after_bytes": 1000}, 300),
+        ({"kind": "late_code", "code": 500}, 300),
+        ({"kind": "shrink"}, 300),
+    ],
+)
+def test_a_fault_sends_what_arrived_of_a_response_that_was_cut_off(
+    sandbox: da.Sandbox, path: Path, fault: dict[str, Any], arrived: int
+) -> None:
+    with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
+        sandbox.client(record=path, retry_for=0).search_codes(["id"], allocated_time=DAY)
+    with da.Sandbox.replay(path) as replay, replay.fault(**fault):
+        with pytest.raises(da.TransportError):
+            replay.client(retry_for=0).search_codes(["id"], allocated_time=DAY)
+        assert [request.bytes_sent for request in replay.requests] == [arrived]
+
+
 @pytest.mark.parametrize("cut_off", ["", '{"recording":2,"id":"killed'])
 def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path, cut_off: str) -> None:
     first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)

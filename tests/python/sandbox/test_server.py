@@ -58,6 +58,19 @@ def test_a_stop_is_quick_whatever_clients_are_doing(idle: int, seconds: float) -
         connection.close()
 
 
+@pytest.mark.slow
+def test_a_stop_is_quick_when_all_places_are_taken_and_the_log_stays() -> None:
+    sandbox = da.Sandbox()
+    sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    held = [socket.create_connection(address(sandbox), timeout=10) for _ in range(270)]
+    started = time.monotonic()
+    sandbox.stop()
+    assert time.monotonic() - started < 2
+    assert [request.status for request in sandbox.requests] == [200]
+    for connection in held:
+        connection.close()
+
+
 def test_an_image_of_a_foreign_page_uses_up_no_fault_and_is_not_in_the_log(own: da.Sandbox) -> None:
     connection = http.client.HTTPConnection(*address(own))
     with own.fault("status", status=503, times=1) as fault:

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::support::{Begun, Controlled as _};
+use crate::support::{Begun, Controlled as _, unchunked};
 
 use super::wire::{SEARCH, Service, allocated_time, codes};
 
@@ -25,18 +25,8 @@ impl Taken {
 
     /// As much of the body as has come, in whatever frame.
     fn body(&self) -> Vec<u8> {
-        let (head, mut rest) = self.parts();
-        if !head.contains("transfer-encoding: chunked") {
-            return rest.to_vec();
-        }
-        let mut body = Vec::new();
-        while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
-            let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).expect("a size");
-            let chunk = &rest[line + 2..];
-            body.extend_from_slice(&chunk[..size.min(chunk.len())]);
-            rest = chunk.get(size + 2..).unwrap_or_default();
-        }
-        body
+        let (head, rest) = self.parts();
+        if head.contains("transfer-encoding: chunked") { unchunked(rest).0 } else { rest.to_vec() }
     }
 }
 
@@ -71,7 +61,7 @@ fn whole(service: &Service) -> Vec<u8> {
 }
 
 #[test]
-fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
+fn a_reset_or_a_cut_sends_so_many_bytes_and_no_more() {
     let service = Service::demo();
     let whole = whole(&service);
     for after in [0, 1, 17, 5_000, whole.len() - 1] {

@@ -14,6 +14,11 @@ fn host() -> String {
     format!("Host: {}", SERVICE.address())
 }
 
+/// The lines of host and token.
+fn bearer() -> String {
+    format!("{}\r\nAuthorization: Bearer {}", host(), SERVICE.token)
+}
+
 #[test]
 fn only_local_names_are_served() {
     let port = SERVICE.address().rsplit(':').next().unwrap();
@@ -59,7 +64,7 @@ fn only_its_own_origin_is_served() {
 #[test]
 fn a_body_is_measured_as_it_is_read() {
     let mut stream = SERVICE.connect();
-    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", host()).unwrap();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", bearer()).unwrap();
     let chunk = vec![b' '; 64 * 1024];
     for _ in 0..80 {
         write!(stream, "{:x}\r\n", chunk.len()).unwrap();
@@ -118,7 +123,7 @@ fn read_reply(mut stream: TcpStream) -> Reply {
 #[test]
 fn a_body_of_a_declared_size_too_large_is_refused_unread() {
     let mut stream = SERVICE.connect();
-    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: 4194305\r\n\r\n", host()).unwrap();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: 4194305\r\n\r\n", bearer()).unwrap();
     let mut response = vec![0; 4096];
     let read = stream.read(&mut response).unwrap();
     Reply::parse(&response[..read]).refuses(413, "larger than 4194304 bytes");

@@ -100,7 +100,9 @@ fn a_kept_connection_has_the_time_of_a_head_for_its_next_request() {
 fn a_body_has_its_time_and_is_reported() {
     let service = service(Limits { head: SHORT, body: SHORT, ..Limits::default() });
     let mut stream = service.connect();
-    write!(stream, "POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{{").unwrap();
+    let token = &service.token;
+    let head = format!("POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}");
+    write!(stream, "{head}\r\nContent-Length: 10\r\n\r\n{{").unwrap();
     let (waited, said) = until_closed(&mut stream);
     assert!((SHORT / 2..SHORT * 10).contains(&waited), "{waited:?}");
     assert!(said.starts_with("HTTP/1.1 408") && said.contains("did not arrive within 0.3 seconds"), "{said}");

@@ -8,4 +8,4 @@ mod http;
 mod lifetime;
 mod limits;
 mod remote;
-mod wire;
+pub mod wire;

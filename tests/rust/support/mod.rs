@@ -13,27 +13,64 @@ use serde_json::{Value, json};
 
 pub const SEARCH: &str = "/access/api/item/search";
 
-/// A response with its body as it came, without the framing.
+/// A response with its body as far as it came, without the framing.
+#[derive(Debug, PartialEq)]
 pub struct Reply {
     pub status: u16,
-    pub body: Vec<u8>,
+    pub head: String,
+    pub body: String,
     /// Whether the body had its end.
     pub is_whole: bool,
 }
 
 impl Reply {
-    pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
+    /// Reads one response.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+        let head = str::from_utf8(&bytes[..end]).expect("text").to_owned();
+        let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
+        let rest = &bytes[end + 4..];
+        let mut reply = Self { status, head, body: String::new(), is_whole: false };
+        let (body, is_whole) = if reply.header("transfer-encoding") == Some("chunked") {
+            unchunked(rest)
+        } else {
+            (rest.to_vec(), reply.header("content-length") == Some(rest.len().to_string().as_str()))
+        };
+        reply.body = String::from_utf8_lossy(&body).into_owned();
+        Self { is_whole, ..reply }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        lines.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
+        serde_json::from_str(&self.body).expect("JSON")
     }
 
     /// The records of a search.
     pub fn records(&self) -> Vec<Value> {
-        assert_eq!(self.status, 200, "{}", self.text());
-        self.json()["data"]["data"].as_array().unwrap().clone()
+        assert_eq!(self.status, 200, "{}", self.body);
+        self.json()["data"]["data"].as_array().expect("an array").clone()
+    }
+
+    /// The whole response without its `Date`.
+    pub fn undated(&self) -> (String, &str) {
+        let lines = self.head.lines().filter(|line| !line.to_ascii_lowercase().starts_with("date: "));
+        (lines.collect::<Vec<_>>().join("\r\n"), &self.body)
+    }
+
+    /// Asserts a refusal whose envelope says the same as the status and names the problem.
+    #[track_caller]
+    pub fn refuses(&self, status: u16, part: &str) {
+        assert_eq!(self.status, status, "{}", self.body);
+        let envelope = self.json();
+        let message = envelope["message"].as_str().expect("a message").to_owned();
+        assert_eq!(envelope, json!({"code": status, "message": message, "data": message}));
+        assert!(message.contains(part), "`{message}` does not say `{part}`");
+        assert_eq!(self.header("server"), Some("dataaccess-sandbox"));
+        assert_eq!(self.header("content-type"), Some("application/json"));
     }
 }
 
@@ -137,19 +174,11 @@ pub fn send(sandbox: &Sandbox, path: &str, headers: &str, body: &str) -> TcpStre
 pub fn receive(mut stream: TcpStream) -> Reply {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
-    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let rest = &bytes[end + 4..];
-    let (body, is_whole) = if head.to_lowercase().contains("transfer-encoding: chunked") {
-        unchunked(rest)
-    } else {
-        (rest.to_vec(), true)
-    };
-    Reply { status, body, is_whole }
+    Reply::parse(&bytes)
 }
 
-fn unchunked(mut rest: &[u8]) -> (Vec<u8>, bool) {
+/// The chunks of a body, and whether the last one is there.
+pub fn unchunked(mut rest: &[u8]) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     while let Some(end) = rest.windows(2).position(|window| window == b"\r\n") {
         let size = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
@@ -169,31 +198,4 @@ pub fn post(sandbox: &Sandbox, path: &str, body: &Value) -> Reply {
 
 pub fn search(sandbox: &Sandbox, body: &Value) -> Reply {
     post(sandbox, SEARCH, body)
-}
-
-/// A search of promotion codes with these conditions.
-pub fn codes(attrs: &[&str], and: Value) -> Value {
-    json!({"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs, "filters": {"OR": [{"AND": and}]}})
-}
-
-/// The required condition of a promotion code search.
-pub fn allocated(operator: &str, time: &str) -> Value {
-    json!({"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": operator,
-           "value": milliseconds(time), "time_unit": "DAY"})
-}
-
-/// A search of another object with these groups.
-pub fn items(id: i64, name: &str, attrs: &[&str], or: Value) -> Value {
-    json!({"itemTypeId": id, "itemTypeName": name, "attrs": attrs, "filters": {"OR": or}})
-}
-
-/// A condition of a generic search.
-pub fn condition(column: &str, data_type: &str, operator: &str, value: Value) -> Value {
-    json!({"column": column, "data_type": data_type, "operator": operator, "value_type": "normal", "value": value,
-           "condition_type": "comp_attr"})
-}
-
-/// Unix milliseconds of a time written as `2024-01-31T10:00:00Z`.
-pub fn milliseconds(time: &str) -> i64 {
-    time.parse::<jiff::Timestamp>().unwrap().as_millisecond()
 }
