@@ -107,7 +107,7 @@ class Scenario:
         content = read_document(Path(path))
         platform = content.get("platform")
         if isinstance(platform, str) and platform.endswith(SUFFIXES):
-            # What `dataaccess probe` wrote is beside the scenario; a name has no suffix.
+            # What `dataaccess check --json` wrote is beside the scenario; a name has no suffix.
             content["platform"] = str(Path(path).parent / platform)
         return cls(path, content)
 

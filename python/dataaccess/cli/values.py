@@ -1,4 +1,4 @@
-"""Values on the command line: lists, files of values, durations, JSON."""
+"""Values on the command line: lists, files of values, conditions, days, durations."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     _Type = click.ParamType[Any]
 else:
     _Type = click.ParamType
+
+# As in `to_folder`.
+_MOST_DAYS = 1_000
+# How long ago these days are.
+_RELATIVE = {"today": 0, "yesterday": 1}
+
+# A path that shells complete. What is wrong with it is found where it is used.
+PATH = click.Path(readable=False)
 
 
 class Whole(click.IntRange):
@@ -55,6 +63,10 @@ class TokenPath(_Type):
             self.fail(f"the token file {unreadable(Path(value), reason)}", param, ctx)
         return path
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        """Files."""
+        return PATH.shell_complete(ctx, param, incomplete)
+
 
 class Duration(_Type):
     """Seconds, or a number with a unit."""
@@ -69,10 +81,6 @@ class Duration(_Type):
             self.fail(f"{value!r} {error}", param, ctx)
 
 
-# As in `to_folder`.
-_MOST_DAYS = 1_000
-
-
 class Settle(Duration):
     """How long a day that is over may still change."""
 
@@ -85,19 +93,6 @@ class Settle(Duration):
         if seconds > _MOST_DAYS * 86_400:
             self.fail(f"must be from 0 to {_MOST_DAYS} days, not {value}", param, ctx)
         return timedelta(seconds=seconds)
-
-
-class Day(_Type):
-    """A day such as 2024-01-15."""
-
-    name = "day"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """The day."""
-        try:
-            return value if isinstance(value, date) else date.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
 
 
 class List(_Type):
@@ -150,19 +145,26 @@ class Matches(List):
             self.fail(f"{rest!r} is not JSON values as 1,2: write {name}={rest} for strings", param, ctx)
 
 
-class ColumnDay(_Type):
-    """`COLUMN=DAY`."""
+class Where(List):
+    """A condition as Python writes it, the filters of the API specification as JSON, or `@FILE` with one of them."""
 
-    name = "column day"
+    name = "condition"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """The column and the day."""
-        if isinstance(value, tuple):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The condition, or a dict."""
+        from dataaccess.filters import parse  # `--help` needs no parser
+
+        if not isinstance(value, str):
             return value
-        column, _, day = value.partition("=")
-        if not column or not day:
-            self.fail(f"{value!r} is not COLUMN=DAY, such as opened=2024-01-31", param, ctx)
-        return column, day
+        text = self.content(value[1:], param, ctx) if value.startswith("@") else value
+        try:
+            return json.loads(text) if text.lstrip().startswith("{") else parse(text)
+        except json.JSONDecodeError as error:
+            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
+        except RecursionError:
+            self.fail("it is nested too deeply", param, ctx)
+        except ValueError as error:
+            self.fail(f"{error}", param, ctx)
 
 
 class Pair(_Type):
@@ -183,48 +185,22 @@ class Pair(_Type):
         return first, second
 
 
-class Condition(List):
-    """A condition as Python writes it, or `@FILE`."""
-
-    name = "condition"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The expression."""
-        from dataaccess.filters import Expression, parse  # `--help` needs no parser
-
-        if not isinstance(value, str):
-            return value
-        try:
-            found = parse(self.content(value[1:], param, ctx) if value.startswith("@") else value)
-        except ValueError as error:
-            self.fail(f"{error}", param, ctx)
-        if not isinstance(found, Expression):
-            self.fail(f"{found!r} names no column: write col('opened').{found!r}", param, ctx)
-        return found
-
-
-class Filter(List):
-    """The filters of a request: JSON, `@FILE` or `@-`."""
-
-    name = "filter"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The filters as a dict."""
-        if isinstance(value, dict):
-            return value
-        text = self.content(value[1:], param, ctx) if value.startswith("@") else value
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
-        if not isinstance(found, dict):
-            self.fail('it is not a JSON object: write {"OR": [{"AND": […]}]}', param, ctx)
-        return found
-
-
 def flat(lists: Iterable[list[str]]) -> list[str]:
     """The values of an option that is given several times."""
     return [value for values in lists for value in values]
+
+
+def numbered(lists: Iterable[list[str]]) -> list[str | int] | None:
+    """As `flat`, with numbers for what is given by its number; None without a value."""
+    return [int(text) if text.removeprefix("-").isdecimal() else text for text in flat(lists)] or None
+
+
+def day_in(text: str, zone: str) -> str:
+    """The day that `today` and `yesterday` are in a zone; other texts as they are."""
+    from dataaccess._native import today  # loads the core
+
+    ago = _RELATIVE.get(text.strip().lower())
+    return text if ago is None else str(date.fromisoformat(today(zone)) - timedelta(days=ago))
 
 
 def switch_value(text: str) -> Any:
