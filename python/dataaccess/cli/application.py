@@ -55,10 +55,6 @@ Exit codes:
 class _Application(click.Group):
     """Loads a command when it is used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the help."""
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
         if cmd_name not in COMMANDS:
@@ -77,14 +73,6 @@ class _Application(click.Group):
             args = [*args[1:], "--help"]
         return super().parse_args(ctx, args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names. The error of another one has the nearest."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
 
 def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not context.resilient_parsing:
@@ -101,6 +89,10 @@ def application() -> None:
 
     Rows are a table in a terminal, and JSON lines in a pipe or file. Messages go to standard error.
     """
+
+
+# click completes and suggests these names; `get_command` loads the command.
+application.commands.update(dict.fromkeys(COMMANDS, application))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -29,30 +29,25 @@ Examples:
 @options.WRITING
 @options.connecting()
 def command(
-    on: str | None,
-    days: tuple[str, str] | None,
-    last: int | None,
-    since: str | None,
-    until: str | None,
     where: Any,
     status: list[list[str]],
     audience_type: list[list[str]],
     audience: list[list[str]],
     attrs: list[list[str]],
     connection: Connection,
-    **writing: Any,
+    **others: Any,
 ) -> None:
     """Get promotion codes: to the terminal, a pipe, a file or a folder."""
-    times = {"on": on, "days": days, "last": last, "since": since, "until": until}
+    times = {name: others.pop(name) for name in ("on", "days", "last", "since", "until")}
     given = {name: value for name, value in times.items() if value is not None}
     lists = {"status": status, "audience-type": audience_type, "audience": audience}
     attributes = flat(attrs) or None
     is_time = isinstance(where, Comparison | Days)
     if where is not None:
-        others = [*given, *([] if is_time else [name for name, value in lists.items() if value])]
-        if others:
+        besides = [*given, *([] if is_time else [name for name, value in lists.items() if value])]
+        if besides:
             what = "a time condition" if is_time else "the whole condition"
-            raise click.UsageError(f"--where is {what}: leave out {', '.join(f'--{name}' for name in others)}")
+            raise click.UsageError(f"--where is {what}: leave out {', '.join(f'--{name}' for name in besides)}")
     elif len(given) != 1:
         what = "several of them are given" if given else "none is given"
         advice = "write one of --on, --since, --until, --days START STOP, --last N and --where"
@@ -71,7 +66,7 @@ def command(
             **more,
         )
 
-    rows.write(scan_of, connection, **writing)
+    rows.write(scan_of, connection, **others)
 
 
 def _time(given: dict[str, Any], zone: str) -> Comparison | Days:

@@ -10,7 +10,7 @@ import signal
 import threading
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -63,12 +63,8 @@ def in_the_words_of_the_command() -> Iterator[None]:
     """Errors of calls name the options of the command that runs; what was typed wrong is an error of usage."""
     try:
         yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
-        raise
-    except Exception as error:
-        if isinstance(error, DataAccessError):
-            raise CommandError(message_of(error), code_of(error)) from None
-        raise
+    except DataAccessError as error:
+        raise CommandError(message_of(error), code_of(error)) from None
 
 
 def code_of(error: CommandError | DataAccessError) -> int:
@@ -199,25 +195,16 @@ def warnings_as_lines() -> Iterator[None]:
     """Prints the warnings of this package as lines: the place in the code says nothing to who runs a command."""
     usual, shown = warnings.showwarning, set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if issubclass(category, DataAccessWarning):
-            text = f"warning: {message}"
-            # Some are found at several places, such as the mode of a file that is read again.
-            if text not in shown:
-                shown.add(text)
-                _say(text)
-        else:
-            usual(message, category, filename, lineno, file, line)
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, DataAccessWarning):
+            usual(message, category, *place)
+        # Some are found at several places, such as the mode of a file that is read again.
+        elif str(message) not in shown:
+            shown.add(str(message))
+            _say(f"warning: {message}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment] # it is called with places
         yield
 
 

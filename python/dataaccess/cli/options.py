@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
@@ -15,13 +15,14 @@ import click
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.ending import USAGE, CommandError, is_typed, message_of
+from dataaccess.cli.output import logged
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.streams import note
-from dataaccess.cli.values import PATH, Duration, List, Matches, Pair, Settle, TokenPath, Where, Whole
+from dataaccess.cli.values import PATH, Whole, condition, duration, matches, pair, settle, token_path, values
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from dataaccess import Client
 
@@ -29,7 +30,7 @@ _FORMATS = ["csv", "jsonl", "parquet"]
 
 _days = partial(option, section="Days (one of these is required)")
 _row = partial(option, section="Rows")
-_list = partial(_row, type=List(), multiple=True)
+_list = partial(_row, type=values, multiple=True)
 _target = partial(option, section="Where they go (the last four are for --folder)")
 _setting = partial(option, section="Connection (others: a variable as DATAACCESS_RETRY_FOR, or the profile)")
 
@@ -45,7 +46,7 @@ CODES = all_of(
     _days("--last", "N", "The last N days that are over: a request a day.", type=Whole(min=1)),
     _days("--since", "DAY", "Allocated on this day or later."),
     _days("--until", "DAY", "Allocated on this day or earlier."),
-    _days("--where", "TEXT", "As \"month('2024-01')\", or a whole condition; @FILE.", type=Where()),
+    _days("--where", "TEXT", "As \"month('2024-01')\", or a whole condition; @FILE.", type=condition),
     _list("--status", "A,B", "available, sent, used; or their numbers."),
     _list("--audience-type", "A,B", "customer, visitor; or their numbers."),
     _list("--audience", "ID,ID", "Ids of customers or visitors; @FILE: one a line."),
@@ -53,8 +54,8 @@ CODES = all_of(
 )
 ITEMS = all_of(
     click.argument("name"),
-    _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=Matches(), multiple=True),
-    _row("--where", "TEXT", "As \"col('vip').equals(1)\", or filters; @FILE.", type=Where()),
+    _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=matches, multiple=True),
+    _row("--where", "TEXT", "As \"col('vip').equals(1)\", or filters; @FILE.", type=condition),
     _row("--item-type-id", "ID", "Id of an object of your own.", type=int),
     _ATTRIBUTES,
 )
@@ -69,21 +70,27 @@ WRITING = all_of(
         "--schema",
         "COLUMN=TYPE",
         "string, int64, float64, bool, timestamp, json.",
-        type=Pair("COLUMN=TYPE", "area=float64"),
+        type=pair("COLUMN=TYPE", "area=float64"),
         multiple=True,
     ),
     _target("--split-capped", None, "Split requests that look cut off."),
     _target("--refresh", "DAYS", 'Request again: a day, "last_days(3)", all.', multiple=True),
     _target("--accept", "DAYS", "Take days as they are: they look wrong, and are right.", multiple=True),
-    _target("--settle", "TIME", SETTLING, type=Settle()),
+    _target("--settle", "TIME", SETTLING, type=settle),
     _target("--requested-at", None, "Add a column with the time of each request."),
 )
 _OPTIONS = {
     "profile": _setting("--profile", "NAME", "Profile of the configuration file."),
     "base_url": _setting("--base-url", "URL", SETTINGS["base_url"].help),
-    "token_file": _setting("--token-file", "FILE", "File with the token; or set DATAACCESS_TOKEN.", type=TokenPath()),
+    "token_file": _setting(
+        "--token-file",
+        "FILE",
+        "File with the token; or set DATAACCESS_TOKEN.",
+        type=token_path,
+        shell_complete=PATH.shell_complete,
+    ),
     "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
-    "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=Duration()),
+    "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=duration),
     "verbose": _setting("-v --verbose", None, "Log each request to standard error."),
 }
 
@@ -135,10 +142,10 @@ def connecting(*left_out: str) -> Callable[[Any], Any]:
 
     def add(function: Any) -> Any:
         @wraps(function)
-        def call(**values: Any) -> Any:
-            given = {name: values.pop(name) for name in chosen}
-            with _log() if given.pop("verbose") else nullcontext():
-                return function(connection=Connection(given), **values)
+        def call(**arguments: Any) -> Any:
+            given = {name: arguments.pop(name) for name in chosen}
+            with logged("dataaccess", _Lines(), logging.DEBUG) if given.pop("verbose") else nullcontext():
+                return function(connection=Connection(given), **arguments)
 
         return all_of(*chosen.values())(call)
 
@@ -152,16 +159,3 @@ class _Lines(logging.Handler):
         """Prints a line."""
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
         note(f"{time} dataaccess: {record.getMessage()}")
-
-
-@contextmanager
-def _log() -> Iterator[None]:
-    logger, lines = logging.getLogger("dataaccess"), _Lines()
-    level = logger.level
-    logger.setLevel(logging.DEBUG)
-    logger.addHandler(lines)
-    try:
-        yield
-    finally:
-        logger.removeHandler(lines)
-        logger.setLevel(level)

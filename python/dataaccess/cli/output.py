@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -133,16 +133,24 @@ class _Retries(logging.Handler):
 
 
 @contextmanager
-def retries_shown() -> Iterator[None]:
-    """Prints a line for each retry, if standard error is a terminal."""
-    logger, handler = logging.getLogger("dataaccess.retry"), _Retries()
-    is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_quiet()
-    # `--verbose` prints all records.
-    if not is_shown or logger.isEnabledFor(logging.DEBUG):
-        yield
-        return
+def logged(name: str, handler: logging.Handler, level: int) -> Iterator[None]:
+    """Passes the records of a logger to a handler."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(level)
     logger.addHandler(handler)
     try:
         yield
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+def retries_shown() -> AbstractContextManager[None]:
+    """Prints a line for each retry, if standard error is a terminal."""
+    logger = logging.getLogger("dataaccess.retry")
+    is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_quiet()
+    # `--verbose` prints all records.
+    if not is_shown or logger.isEnabledFor(logging.DEBUG):
+        return nullcontext()
+    return logged(logger.name, _Retries(), logger.level)

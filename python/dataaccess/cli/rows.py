@@ -103,14 +103,11 @@ def _kind_of_file(file: str, kind: str | None) -> str:
     from dataaccess._scan.files import FORMATS, format_of, known_suffixes, not_written
 
     path = location("path", file, None)
-    found = format_of(path)
-    chosen = kind or found
+    chosen = kind or format_of(path)
     if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
         raise _refused(file, f"is a folder: name a file, or write --folder {file}")
     if chosen is None:
         raise _refused(file, f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format")
-    if found not in (None, chosen):
-        raise _refused(file, f"has a suffix of --format {found}: leave --format {chosen} out, or use another suffix")
     if problem := not_written(path, chosen, f"--format {chosen}"):
         raise _refused(file, problem)
     return chosen

@@ -22,7 +22,7 @@ from dataaccess.cli.ending import USAGE, CommandError, option_of
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.received import EndedRequests, request_line
 from dataaccess.cli.streams import is_quiet, note
-from dataaccess.cli.values import PATH, List, Pair, TokenPath, Whole, flat, switch_value
+from dataaccess.cli.values import PATH, Whole, flat, pair, switch_value, token_path, values
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _data = partial(option, section="Data, one of")
 _behavior = partial(option, section="Behavior where the API specification is silent")
 _access = partial(option, section="Access")
 _NAMES = ("all-utc", "local-times", "other-zone-inclusive")
-_SWITCH = Pair("NAME=VALUE", "latency=0.5")
+_SWITCH = pair("NAME=VALUE", "latency=0.5")
 
 _EPILOG = """\b
 Examples:
@@ -67,58 +67,39 @@ _POLL_SECONDS = 0.25
 @_behavior("--platform", "NAME", f"{', '.join(_NAMES)}, or a file.")
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
-@_access("--scopes", "A,B", "Scopes of the token. [all]", type=List(), multiple=True)
-@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=TokenPath())
-@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TokenPath())
+@_access("--scopes", "A,B", "Scopes of the token. [all]", type=values, multiple=True)
+@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
+@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
-@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", type=List(), multiple=True)
-def command(
-    port: int,
-    scopes: list[list[str]],
-    token_file: str | None,
-    admin_token_file: str | None,
-    host: str | None,
-    host_names: list[list[str]],
-    *,
-    allow_remote: bool,
-    as_json: bool,
-    **data: Any,
-) -> None:
+@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", type=values, multiple=True)
+def command(*, as_json: bool, **given: Any) -> None:
     """Serve the sandbox on this machine.
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
     lines for the shell. The service ends with Ctrl-C. Routes below /__sandbox control it, with the admin token.
     A --platform may be a file that dataaccess check --json wrote. Tokens for other machines have 32 characters or more.
     """
-    _check_data(data)
-    has_access = bool(scopes or token_file or admin_token_file or host or allow_remote or host_names)
-    if data["replay"] is not None and has_access:
-        raise click.UsageError(_REPLAYED)
-    if scopes and token_file is not None:
-        raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
-    if scopes and os.environ.get(_TOKEN):
-        raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
+    _check(given)
     stopping = _stop_by_signals()
-    own = _token_of(token_file, _TOKEN)
+    scopes, own = flat(given["scopes"]) or None, _token_of(given["token_file"], _TOKEN)
     access = {
-        "port": port,
+        "port": given["port"],
         "token": own,
-        "admin_token": _token_of(admin_token_file, _ADMIN_TOKEN),
-        "host_names": flat(host_names),
-        "allow_remote": allow_remote,
-        **({"host": host} if host is not None else {}),
+        "admin_token": _token_of(given["admin_token_file"], _ADMIN_TOKEN),
+        "host_names": flat(given["host_names"]),
+        "allow_remote": given["allow_remote"],
+        **({} if given["host"] is None else {"host": given["host"]}),
     }
-    with _typed_wrong(data["scenario"]):
-        sandbox, what = _started(access, data)
+    with _typed_wrong(given["scenario"]):
+        sandbox, what = _started(access, given)
     with sandbox:
-        chosen = flat(scopes) or None
-        token, granted = own or _issued(sandbox, chosen), chosen or sandbox.scopes
+        token, granted = own or _issued(sandbox, scopes), scopes or sandbox.scopes
         note(f"Serving the Data Access API with {what}, until Ctrl-C:")
         note(_SERVED.format(url=sandbox.base_url))
         note(f"The token has the scopes {', '.join(granted)}.")
         # Containers keep what is printed, and who lets other machines connect has both tokens.
-        tokens = {} if allow_remote else {"token": token, "admin_token": sandbox.admin_token}
+        tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
         _print(sandbox.base_url, tokens, granted, as_json=as_json)
         ended = EndedRequests(sandbox._control.call)
         is_stopped = False
@@ -128,17 +109,21 @@ def command(
                 note(request_line(request))
 
 
-def _check_data(data: dict[str, Any]) -> None:
+def _check(given: dict[str, Any]) -> None:
     """Refuses options that exclude each other."""
-    is_demo = data["demo"] or data["until"] is not None
-    if sum([is_demo, data["empty"], data["scenario"] is not None, data["replay"] is not None]) > 1:
+    named = {name for name, value in given.items() if value not in (None, False, 0, ())}
+    kinds = [{"demo", "until"}, {"empty"}, {"scenario"}, {"replay"}]
+    if sum(not named.isdisjoint(kind) for kind in kinds) > 1:
         names = "--demo or --until, --empty, --scenario and --replay"
         raise click.UsageError(f"{names} exclude each other: write one")
-    if data["platform"] is not None or data["switches"]:
-        if data["scenario"] is not None:
-            raise click.UsageError("--scenario has platform and switches: write them into its file")
-        if data["replay"] is not None:
-            raise click.UsageError(_REPLAYED)
+    if "scenario" in named and named & {"platform", "switches"}:
+        raise click.UsageError("--scenario has platform and switches: write them into its file")
+    if "replay" in named and named - {"replay", "port"}:
+        raise click.UsageError(_REPLAYED)
+    if {"scopes", "token_file"} <= named:
+        raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
+    if "scopes" in named and os.environ.get(_TOKEN):
+        raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
 
 
 def _started(access: dict[str, Any], data: dict[str, Any]) -> tuple[Sandbox, str]:

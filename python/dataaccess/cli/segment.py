@@ -9,7 +9,7 @@ import click
 
 from dataaccess.cli import options, output
 from dataaccess.cli.parts import Command, Option, option
-from dataaccess.cli.values import Duration, Whole
+from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _Segment(Command):
 @click.command("segment", cls=_Segment, epilog=_EPILOG)
 @click.argument("export_id", type=Whole())
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
-@option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=Duration())
+@option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
 @options.connecting("timeout")
 def command(export_id: int, timeout: float | None, connection: Connection, *, wait: bool, as_json: bool) -> None:
     """Show the status of a segment export, or wait for its end.

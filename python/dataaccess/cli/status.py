@@ -10,7 +10,7 @@ import dataaccess as da
 from dataaccess.cli import options, output
 from dataaccess.cli.ending import DOUBTFUL, CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import PATH, Settle
+from dataaccess.cli.values import PATH, settle
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -28,7 +28,7 @@ Examples:
 @click.argument("folder", type=PATH)
 @option("--until", "DAY", "The last day that should be there, as 2024-01-31 or yesterday.")
 @option("--strict", None, "Exit with 65 if days are missing, open or doubtful, or without files.")
-@option("--settle", "TIME", options.SETTLING, type=Settle())
+@option("--settle", "TIME", options.SETTLING, type=settle)
 def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:
     """Show what a folder of codes or items holds.
 

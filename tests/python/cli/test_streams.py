@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
 import signal
@@ -52,6 +54,15 @@ def test_a_full_standard_error_does_not_decide(
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     done = in_shell("2>/dev/full", *words, cwd=tmp_path)
     assert (done.returncode, done.stdout.count("\n")) == (0, rows)
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
+@pytest.mark.parametrize("words", [["codes", *DAY], ["codes", *DAY, "--format", "parquet"], ["segment", "5637051"]])
+def test_a_full_standard_output_is_74(words: list[str], tmp_path: Path) -> None:
+    done = in_shell(">/dev/full", *words, cwd=tmp_path)
+    assert done.returncode == 74
+    assert re.fullmatch(f"dataaccess: .*: {os.strerror(errno.ENOSPC)}\n", done.stderr)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")

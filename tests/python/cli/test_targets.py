@@ -21,7 +21,7 @@ KNOWN = r"\.parquet, \.pq; \.csv, \.tsv,.* \.gz, \.zst; \.json, \.jsonl, \.ndjso
         ("-o codes", 2, "--output 'codes' .*--folder codes"),
         ("-o codes --format csv", 2, "--output 'codes' .*--folder codes"),
         ("-o a.x", 2, rf"--output 'a\.x' .*{KNOWN}.*--format"),
-        ("-o a.parquet --format csv", 2, r"--output 'a\.parquet' .*--format parquet.*--format csv"),
+        ("-o a.parquet --format csv", 2, r"--output 'a\.parquet' .* \.parquet, .*--format csv .*\.csv"),
         ("-o a.arrow", 2, rf"--output 'a\.arrow' .*{KNOWN}.*--format"),
         ("-o a.arrow --format csv", 2, r"--output 'a\.arrow' .* \.arrow, .*--format csv "),
         ("-o a.parquet.zst", 2, r"--output 'a\.parquet\.zst' .* \.zst, .*--format parquet "),
