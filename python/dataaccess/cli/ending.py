@@ -58,15 +58,6 @@ class CommandError(Exception):
         self.report: FolderReport | None = report
 
 
-@contextmanager
-def in_the_words_of_the_command() -> Iterator[None]:
-    """Errors of calls name the options of the command that runs; what was typed wrong is an error of usage."""
-    try:
-        yield
-    except DataAccessError as error:
-        raise CommandError(message_of(error), code_of(error)) from None
-
-
 def code_of(error: CommandError | DataAccessError) -> int:
     """The exit code."""
     if isinstance(error, CommandError):

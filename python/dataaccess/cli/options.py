@@ -14,7 +14,7 @@ import click
 
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
-from dataaccess.cli.ending import USAGE, CommandError, is_typed, message_of
+from dataaccess.cli.ending import is_typed
 from dataaccess.cli.output import logged
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.streams import note
@@ -112,9 +112,7 @@ class Connection:
         try:
             return da.Client(**options)
         except ConfigError as error:
-            if is_typed(error):
-                raise CommandError(message_of(error), USAGE) from None
-            if has_address:
+            if has_address or is_typed(error):
                 raise
             if not is_used:
                 return da.Client(**{**options, "base_url": "http://localhost"})

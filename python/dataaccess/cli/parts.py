@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli.ending import in_the_words_of_the_command
+from dataaccess.cli.ending import CommandError, code_of, message_of
 from dataaccess.cli.streams import QUIET
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,9 +87,11 @@ class Command(click.Command):
                 raise click.UsageError(f"{name} is given {order.count(one)} times, and takes one value", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
-        with in_the_words_of_the_command():
+        """Runs the command. Errors of calls name its options; what was typed wrong is an error of usage."""
+        try:
             return super().invoke(ctx)
+        except DataAccessError as error:
+            raise CommandError(message_of(error), code_of(error)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section; those that every command has come last."""

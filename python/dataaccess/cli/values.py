@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess._client.settings import SETTINGS
+from dataaccess._client.settings import duration as seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,7 +56,7 @@ def token_path(text: str) -> str:
 def duration(text: str) -> float:
     """Seconds, or a number with a unit."""
     try:
-        return float(SETTINGS["timeout"].of_text(text))
+        return float(seconds_of(text))
     except ValueError as error:
         raise click.BadParameter(f"{text!r} {error}") from None
 
