@@ -41,6 +41,7 @@ _PARAMETERS = {
     "on_suspected_cap": ("split_capped",),
     "path": ("file",),
     "token": ("token_file",),
+    "where": ("where", "matches"),
 }
 
 
@@ -98,7 +99,8 @@ def option_of(line: str) -> click.Parameter | None:
     argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
     names = _PARAMETERS.get(argument, (argument,))
     options = [one for one in click.get_current_context().command.params if one.name in names]
-    return next(filter(_is_typed, options), options[0] if len(names) == 1 and options else None)
+    found = options if len(names) == 1 else list(filter(_is_typed, options))
+    return found[0] if len(found) == 1 else None
 
 
 def _is_typed(option: click.Parameter | None) -> bool:

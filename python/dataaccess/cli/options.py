@@ -112,10 +112,10 @@ class Connection:
         try:
             return da.Client(**options)
         except ConfigError as error:
+            if not is_used and not has_address:
+                return da.Client(**{**options, "base_url": "http://localhost"})
             if has_address or is_typed(error):
                 raise
-            if not is_used:
-                return da.Client(**{**options, "base_url": "http://localhost"})
             # In a cron job, HOME or the folder of the profiles may be another one.
             *lines, last = error.problems
             raise ConfigError.of([*lines, f"{last}; {_absent_profile()}"]) from None

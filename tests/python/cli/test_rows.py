@@ -312,6 +312,8 @@ def test_a_plan_and_its_requests_need_neither_address_nor_token(run: Any, monkey
     found = json.loads(run("codes", "--on", "2024-01-01", "--explain", "--json").output)
     assert found["filters"]["OR"][0]["AND"][0]["value"] == 1704034800000
     assert run("codes", *DAY, "--explain", "--base-url", "cdp").code == 2
+    ended = run("codes", *DAY, "--explain", "--timezone", "Mars")
+    assert (ended.code, ended.reported.startswith("dataaccess: --timezone ")) == (2, True)
     monkeypatch.setenv("DATAACCESS_TIMEZONE", "Mars")
     assert run("codes", *DAY, "--explain").code == 78
 
