@@ -24,5 +24,5 @@ def test_the_suffix_decides(name: str, separator: str, sandbox: da.Sandbox, tmp_
     assert {line.count(separator) for line in lines} == {1}
     with sandbox.environment():
         options = ["--attrs", "id,pool_id", "--on", DAY, "--format", "csv", "-o", f"{tmp_path / f'command-{name}'}"]
-        assert run("scan", "codes", *options).returncode == 0
+        assert run("codes", *options).returncode == 0
     assert (tmp_path / f"command-{name}").read_bytes() == (tmp_path / name).read_bytes()

@@ -36,7 +36,7 @@ def test_the_command_refuses_a_long_condition(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("levels", DEPTHS)
 def test_the_command_refuses_deep_filters(levels: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["items", "customer", "--base-url", "sandbox:demo", "--filter", deep(levels)]) == 2
+    assert main(["items", "customer", "--base-url", "sandbox:demo", "--where", deep(levels)]) == 2
     assert "RecursionError" not in capsys.readouterr().err
 
 

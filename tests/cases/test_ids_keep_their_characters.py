@@ -22,7 +22,7 @@ IDS = [
 
 def requested(sandbox: da.Sandbox, options: list[str]) -> list[Any]:
     with sandbox.environment():
-        done = run("validate", *options)
+        done = run(*options, "--explain", "--json")
     assert done.returncode == 0, done.stderr
     (condition,) = [
         each

@@ -37,7 +37,7 @@ class Spec(NamedTuple):
     most: float | None = None
     may_be_none: bool = False
     is_secret: bool = False
-    is_usual: bool = True  # an option of the command, and a field of Airflow's form
+    is_usual: bool = True  # a field of Airflow's form
     # Variables that many programs read. They come before a profile, and after the variable of this package.
     shared: tuple[str, ...] = ()
 

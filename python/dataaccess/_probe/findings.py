@@ -91,7 +91,7 @@ class ProbeReport:
 
     def to_toml(self) -> str:
         """The report as a file that `tomllib` reads: its tables are `switches` and `client`."""
-        lines = [toml.comment(f"What `dataaccess probe` found at {self.base_url}, with the codes of {self.day}.")]
+        lines = [toml.comment(f"What was found at {self.base_url}, with the codes of {self.day}.")]
         lines += ["", "[switches]"]
         lines += [
             f"{toml.pair(each.name, each.value)}  {toml.comment(each.detail)}"

@@ -79,7 +79,7 @@ def switches_of(platform: str | os.PathLike[str] | None) -> Mapping[str, Any]:
     name = string("platform", os.fspath(platform) if isinstance(platform, os.PathLike) else platform)
     if name in PLATFORMS:
         return PLATFORMS[name]
-    known = f"one of {', '.join(PLATFORMS)}, or a file that `dataaccess probe` wrote"
+    known = f"one of {', '.join(PLATFORMS)}, or a file that `dataaccess check --json` wrote"
     if not name.endswith(SUFFIXES):
         raise ConfigError(f"platform must be {known}, not {name!r}")
     try:

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from dataaccess._types import FileTarget, PathArgument, WritableFile
 
 _PIECE = 1 << 20
-# The first suffix of a format is the usual one. Only the command writes Arrow.
+# The first suffix of a format is the usual one.
 FORMATS = {
     "parquet": (".parquet", ".pq"),
     "csv": (".csv", ".tsv"),
     "jsonl": (".json", ".jsonl", ".ndjson"),
-    "arrow": (".arrow", ".feather", ".ipc"),
 }
 # Parquet compresses its own columns.
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -33,7 +32,8 @@ _TEXTS = ("csv", "jsonl")
 _NOT_WRITTEN = {
     *(".7z", ".br", ".bz2", ".gzip", ".lz4", ".lzma", ".snappy", ".sz", ".xz", ".z", ".zip", ".zstd"),
     *(".tar", ".tbz2", ".tgz", ".txz", ".xls", ".xlsb", ".xlsx", ".ods", ".html", ".xml"),
-    *(".arrows", ".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
+    *(".arrow", ".arrows", ".feather", ".ipc"),
+    *(".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
 }
 
 # Name, for CSV the separator and whether formulas are escaped, compression.
@@ -73,7 +73,7 @@ def output_path(
         path = location("path", target, storage_options)
         name, file = method.removeprefix("to_"), without_query(path)
         found = format_of(file)
-        if found not in (name, None, "arrow"):
+        if found not in (name, None):
             other = f"write to_{found}, or another suffix"
             raise invalid("path", f"{shortened(file)} is no file of {method}: {other}", file)
         if problem := not_written(file, name, method):

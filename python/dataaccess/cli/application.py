@@ -14,7 +14,6 @@ import click
 
 import dataaccess as da
 from dataaccess.cli import ending
-from dataaccess.cli.parts import Commands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,30 +21,24 @@ if TYPE_CHECKING:
 # Each command is the object `command` of the module of this name. Its first line of help is here, so that the list of
 # commands loads none of them; a test compares both.
 COMMANDS = {
-    "codes": "Search promotion codes.",
-    "items": "Search the items of a business object, such as customers.",
+    "codes": "Get promotion codes: to the terminal, a pipe, a file or a folder.",
+    "items": "Get the items of a business object, such as customers.",
     "segment": "Show the status of a segment export, or wait for its end.",
-    "scan": "Write codes or items into files: large results, resumable.",
-    "status": "Show what a folder of a scan holds.",
-    "validate": "Check a search and print its request. Sends nothing.",
-    "configure": "Write an address and a token into the file of profiles.",
-    "doctor": "Check configuration, connection, token and scopes.",
-    "probe": "Find out what the API specification leaves open at your platform.",
-    "demo": "Show the commands at work, with synthetic data.",
+    "status": "Show what a folder of codes or items holds.",
+    "check": "Check configuration, connection and token, and find the settings.",
     "sandbox": "Serve the sandbox on this machine.",
-    "completion": "Print the completion script of a shell.",
 }
 
 _COMPLETE = "_DATAACCESS_COMPLETE"
 
 _EPILOG = """\b
 Try it without an account:
-  dataaccess demo
-  dataaccess codes --yesterday --base-url sandbox:demo
+  dataaccess codes --on yesterday --base-url sandbox:demo
 
 \b
 Exit codes:
   0    success
+  1    check: a setting is wrong for the service
   2    what was typed is wrong
   64   the folder belongs to another query
   65   the data look wrong (--strict, --fail-empty), or a file of the folder is damaged
@@ -59,12 +52,8 @@ Exit codes:
 """
 
 
-class _Application(Commands):
+class _Application(click.Group):
     """Loads a command when it is used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the help."""
-        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
@@ -77,6 +66,12 @@ class _Application(Commands):
         """The list of commands in the help."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes `help COMMAND` as `COMMAND --help`."""
+        if args and args[0] == "help":
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, args)
 
 
 def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
@@ -96,10 +91,14 @@ def application() -> None:
     """
 
 
+# click completes and suggests these names; `get_command` loads the command.
+application.commands.update(dict.fromkeys(COMMANDS, application))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs the command. Returns the exit code."""
     if instruction := os.environ.get(_COMPLETE):
-        # The shell asks for completions, by the script of `dataaccess completion`.
+        # The shell asks for completions.
         from click.shell_completion import shell_complete
 
         return shell_complete(application, {}, "dataaccess", _COMPLETE, instruction)

@@ -1,4 +1,4 @@
-"""How a command ends: one line on standard error, and an exit code by the kind of error.
+"""How a command ends: one line on standard error, a report as JSON if that is wanted, and an exit code by the error.
 
 docs/command-line.md lists the codes.
 """
@@ -10,7 +10,7 @@ import signal
 import threading
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 TERMINATED = 143
-# As in `sysexits.h`: input or output failed.
-_FAILED = 74
+# As in `sysexits.h`: the data are wrong; input or output failed.
+DOUBTFUL = 65
+FAILED = 74
 # What was typed cannot be used.
 USAGE = 2
 # The options of an argument that has another name.
 _PARAMETERS = {
     "admin_token": ("admin_token_file",),
     "allocated_audience": ("audience",),
-    "allocated_time": ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before"),
+    "allocated_time": ("on", "days", "last", "since", "until", "where"),
     "code_status": ("status",),
     "item_type_name": ("name",),
     "on_suspected_cap": ("split_capped",),
     "path": ("file",),
     "token": ("token_file",),
-    "where": ("where", "raw"),
+    "where": ("where", "matches"),
 }
 
 
@@ -56,19 +57,6 @@ class CommandError(Exception):
         super().__init__(message)
         self.code: int = code
         self.report: FolderReport | None = report
-
-
-@contextmanager
-def in_the_words_of_the_command() -> Iterator[None]:
-    """Errors of calls name the options of the command that runs; what was typed wrong is an error of usage."""
-    try:
-        yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
-        raise
-    except Exception as error:
-        if isinstance(error, DataAccessError):
-            raise CommandError(message_of(error), code_of(error)) from None
-        raise
 
 
 def code_of(error: CommandError | DataAccessError) -> int:
@@ -111,12 +99,24 @@ def option_of(line: str) -> click.Parameter | None:
     argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
     names = _PARAMETERS.get(argument, (argument,))
     options = [one for one in click.get_current_context().command.params if one.name in names]
-    return next(filter(_is_typed, options), options[0] if len(names) == 1 and options else None)
+    found = options if len(names) == 1 else list(filter(_is_typed, options))
+    return found[0] if len(found) == 1 else None
 
 
 def _is_typed(option: click.Parameter | None) -> bool:
     source = click.get_current_context().get_parameter_source(option.name or "") if option else None
     return source is click.core.ParameterSource.COMMANDLINE
+
+
+def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
+    """A report for JSON: also of a failure."""
+    failed: dict[str, DataAccessError] = getattr(error, "failed", {})
+    return {
+        **report,
+        "error": None if error is None else message_of(error),
+        "exit_code": 0 if error is None else code_of(error),
+        "failed": {task: message_of(each) for task, each in failed.items()},
+    }
 
 
 def of(error: BaseException) -> int:
@@ -147,13 +147,13 @@ def _last_line(error: BaseException) -> tuple[str, int]:
             path = error.ctx.command_path if error.ctx else "dataaccess"
             return f"{_sentence(error)} (see {path} --help)", error.exit_code
         case OSError(filename=str(path)):
-            return f"{path}: {error.strerror}", _FAILED
+            return f"{path}: {error.strerror}", FAILED
         case OSError():
             # Python must not flush to the same file again at exit.
             silence("stdout")
             # The reader has what it wanted, as `head` does.
             is_closed = isinstance(error, BrokenPipeError)
-            return ("", CLOSED_PIPE) if is_closed else (f"the output could not be written: {error.strerror}", _FAILED)
+            return ("", CLOSED_PIPE) if is_closed else (f"the output could not be written: {error.strerror}", FAILED)
         case ImportError() if "pip install" in str(error):
             return str(error), USAGE
     raise error
@@ -188,33 +188,22 @@ def warnings_as_lines() -> Iterator[None]:
     """Prints the warnings of this package as lines: the place in the code says nothing to who runs a command."""
     usual, shown = warnings.showwarning, set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if issubclass(category, DataAccessWarning):
-            text = f"warning: {message}"
-            # Some are found at several places, such as the mode of a file that is read again.
-            if text not in shown:
-                shown.add(text)
-                _say(text)
-        else:
-            usual(message, category, filename, lineno, file, line)
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, DataAccessWarning):
+            usual(message, category, *place)
+        # Some are found at several places, such as the mode of a file that is read again.
+        elif str(message) not in shown:
+            shown.add(str(message))
+            _say(f"warning: {message}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment] # it is called with places
         yield
 
 
 def _sentence(error: click.UsageError) -> str:
-    if isinstance(error, click.NoSuchOption):
-        from dataaccess.cli.suggestions import unknown_option  # for mistakes only
-
-        return unknown_option(error)
+    # Only the nearest of the names that may be meant.
+    del (getattr(error, "possibilities", None) or [])[1:]
     text = error.format_message()
     return text[:1].lower() + text[1:].rstrip(".")
 

@@ -1,38 +1,66 @@
-"""`dataaccess items`: prints the items of a business object."""
+"""`dataaccess items`: gets the items of a business object."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli import conditions, output
-from dataaccess.cli.connection import connecting
+import dataaccess as da
+from dataaccess.cli import options, rows
 from dataaccess.cli.parts import Command
+from dataaccess.cli.values import flat
+from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
-    from dataaccess.cli.conditions import Search
-    from dataaccess.cli.connection import Connection
+    from dataaccess import Client, Scan
+    from dataaccess.cli.options import Connection
 
 _EPILOG = """\b
 Examples:
-  dataaccess items customer --attrs customer_id,name --matches customer_id=17,42
-  dataaccess items customer --attrs customer_id --matches customer_id=@ids.txt --csv
-  dataaccess items store --item-type-id 7 --attrs store_id --since opened=2024-01-01
+  dataaccess items customer --attrs name --matches customer_id=@ids.txt -o a.csv
+  dataaccess items customer --attrs customer_id --where "col('vip').equals(1)"
+  dataaccess items store --item-type-id 7 --attrs store_id --folder stores
 """
 
 
 @click.command("items", cls=Command, epilog=_EPILOG)
-@conditions.items
-@conditions.LIMIT
-@output.FORMS
-@connecting()
-def command(search: Search, limit: int | None, connection: Connection, **forms: bool) -> None:
-    """Search the items of a business object, such as customers.
+@options.ITEMS
+@options.WRITING
+@options.connecting()
+def command(
+    name: str,
+    matches: list[tuple[str, list[Any]]],
+    where: Any,
+    item_type_id: int | None,
+    attrs: list[list[str]],
+    connection: Connection,
+    **writing: Any,
+) -> None:
+    """Get the items of a business object, such as customers.
 
     NAME is customer, promotion_code, or the name of an object of your own with its --item-type-id. All conditions must
-    hold; without one every item is returned. Writes a table to a terminal and JSON lines elsewhere, once all rows have
-    arrived.
+    hold; without one every item is returned.
     """
-    output.check_forms(**forms)
-    output.write_rows(search.scan(connection.client(), limit=limit), **forms)
+    if not attrs:
+        raise click.UsageError("missing option --attrs: write the attributes to return, as --attrs customer_id,name")
+    if isinstance(where, Comparison | Days):
+        raise click.UsageError(f"--where: {where!r} names no column: write col('opened').{where!r}")
+    if isinstance(where, dict) and matches:
+        raise click.UsageError("--where with filters is the whole condition: leave out --matches")
+    # The values of one column belong together, however often the option is given.
+    columns: dict[str, list[Any]] = {}
+    for column, values in matches:
+        columns.setdefault(column, []).extend(values)
+    conditions = [
+        *(da.col(column).matches(values) for column, values in columns.items()),
+        *([] if where is None else [where]),
+    ]
+
+    def scan_of(client: Client, **more: Any) -> Scan:
+        found = reduce(and_, conditions) if conditions else None
+        return client.scan_items(name, flat(attrs), found, item_type_id=item_type_id, **more)
+
+    rows.write(scan_of, connection, **writing)

@@ -1,11 +1,13 @@
-"""Where results go: a table for people, JSON or CSV for programs."""
+"""Where results go: a table for people, JSON or CSV for programs; and what a terminal shows while a call runs."""
 
 from __future__ import annotations
 
 import codecs
 import json
+import logging
+import os
 import sys
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -13,40 +15,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._display.grid import columns_of, fitted
-from dataaccess._display.text import counted, escaped, python_escape
-from dataaccess.cli import doubts
-from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.progress import retries_shown
-from dataaccess.cli.streams import style
+from dataaccess._display.text import cell, counted, escaped
+from dataaccess.cli.ending import CommandError, as_dict
+from dataaccess.cli.streams import is_quiet, note, style
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from dataaccess import Scan
+    from dataaccess import Table
     from dataaccess._display.grid import Column
-
-_SECTION = "Output"
 
 # Rows that a terminal shows, and characters of a value before it is fitted.
 _SHOWN = 40
 MOST = 1_000
-
-
-def escaping(section: str) -> Callable[[Any], Any]:
-    """The option for CSV that people open."""
-    advice = "In CSV, put ' before what a spreadsheet would run as a formula."
-    return option("--escape-formulas", is_flag=True, section=section, help=advice)
-
-
-FORMS = all_of(
-    [
-        option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON lines; the default without a terminal."),
-        option("--csv", "as_csv", is_flag=True, section=_SECTION, help="CSV with a line of names."),
-        escaping(_SECTION),
-        doubts.options(_SECTION),
-    ]
-)
-JSON = option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON; the default without a terminal.")
+# Columns of the reason of a retry.
+_REASON = 200
+# A bar is drawn again below the line.
+_CLEAR = "\r\x1b[K"
 
 
 def is_terminal() -> bool:
@@ -54,53 +40,53 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def check_forms(*, as_json: bool, as_csv: bool, escape_formulas: bool, **_: bool) -> None:
-    """Refuses options that do not fit each other."""
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other: leave one out")
-    if escape_formulas and not as_csv:
-        raise click.UsageError("--escape-formulas is for CSV: add --csv, or leave it out")
+def tell(text: str) -> None:
+    """A line for people, who read standard error."""
+    if sys.stderr.isatty() and not is_quiet():
+        note(text)
 
 
-def write_rows(
-    scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool, strict: bool, fail_empty: bool
-) -> None:
-    """Writes the rows of a scan to standard output, once all have arrived."""
-    judge = doubts.Doubts(strict, fail_empty)
-    with retries_shown(), judge.judged():
-        if as_csv:
-            with binary_stdout(python_escape) as file:
-                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept)
-            return
-        if as_json or not is_terminal():
-            with binary_stdout(_in_json) as file:
-                scan.to_jsonl(file, on_doubt=judge.accept)
-            return
-        table = scan.collect()
-        judge.check_rows(table.num_rows)
+def progress() -> bool | None:
+    """`progress=` of calls: a bar in a terminal, if it is wanted."""
+    return False if is_quiet() else None
+
+
+def write_table(table: Table) -> None:
+    """Writes the first rows."""
     rows = table.head(_SHOWN).to_pylist()
     count = counted(table.num_rows, "row")
     summary = f"{count}; the first {_SHOWN} are shown" if table.num_rows > _SHOWN else count
     columns = columns_of(table.schema, rows, has_types=False, most=MOST) if rows else []
-    write_grid(columns, summary, advice="--json or --csv writes all", is_cut=table.num_rows > _SHOWN)
+    write_grid(columns, summary, is_cut=table.num_rows > _SHOWN)
 
 
-def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: bool = False) -> None:
+def write_grid(columns: Sequence[Column], summary: str, *, is_cut: bool = False) -> None:
     """Writes columns as wide as the terminal. The line below says what they are, and how to see what is left out."""
     shown = fitted(columns, get_terminal_size().columns, partial(style, bold=True)) if columns else None
     if shown is not None:
         click.echo("\n".join(shown.lines))
         if shown.left_out:
             summary, is_cut = f"{summary}; columns that do not fit: {', '.join(shown.left_out)}", True
-    click.echo(style(f"{summary} ({advice})" if is_cut else summary, dim=True))
+    click.echo(style(f"{summary} (--json writes all)" if is_cut else summary, dim=True))
 
 
 def write_json(value: Any) -> None:
     """Writes one JSON document: with line breaks for people, in one line for programs."""
     if is_terminal():
-        click.echo(_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str), _in_json))
+        click.echo(_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str), in_json))
     else:
         click.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Prints a report of a failure too."""
+    try:
+        yield
+    except (CommandError, DataAccessError) as error:
+        if as_json:
+            write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
+        raise
 
 
 @contextmanager
@@ -131,7 +117,40 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
     return "\n".join(escaped(line, escape) for line in text.split("\n"))
 
 
-def _in_json(character: str) -> str:
+def in_json(character: str) -> str:
     """The escape of JSON, in two halves beyond the first 65,536 characters."""
     halves = character.encode("utf-16-be")
     return "".join(f"\\u{halves[start : start + 2].hex()}" for start in range(0, len(halves), 2))
+
+
+class _Retries(logging.Handler):
+    """Prints why a request is retried: until a service responds there is no bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints a line."""
+        fields = record.__dict__
+        note(f"{_CLEAR}retry in {fields['delay']:.1f} s: {cell(fields['detail'], _REASON)}")
+
+
+@contextmanager
+def logged(name: str, handler: logging.Handler, level: int) -> Iterator[None]:
+    """Passes the records of a logger to a handler."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(level)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+def retries_shown() -> AbstractContextManager[None]:
+    """Prints a line for each retry, if standard error is a terminal."""
+    logger = logging.getLogger("dataaccess.retry")
+    is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_quiet()
+    # `--verbose` prints all records.
+    if not is_shown or logger.isEnabledFor(logging.DEBUG):
+        return nullcontext()
+    return logged(logger.name, _Retries(), logger.level)

@@ -1,4 +1,4 @@
-"""The building blocks of commands: groups that suggest names, and help with the options in sections."""
+"""Commands whose help has their options in sections, and the two options that every command has."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess._public import did_you_mean
-from dataaccess.cli.ending import in_the_words_of_the_command
+from dataaccess.cli.ending import CommandError, code_of, message_of
+from dataaccess.cli.streams import QUIET
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from click.shell_completion import CompletionItem
+    from collections.abc import Callable
 
 # Wider help is hard to read.
 _WIDTH = 100
+# The section of an option that names none.
+_SECTION = "Options"
 
 
 class Option(click.Option):
     """An option in a section of the help."""
 
-    def __init__(self, *arguments: Any, section: str = "Options", **keywords: Any) -> None:
+    def __init__(self, *arguments: Any, section: str = _SECTION, **keywords: Any) -> None:
         """As `click.Option`."""
         super().__init__(*arguments, **keywords)
         self.section = section
@@ -31,21 +32,41 @@ class Option(click.Option):
         del ctx
         return {}
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What a shell completes."""
-        from dataaccess.cli.completing import completions  # for shells only
 
-        return completions(ctx, self, incomplete) or super().shell_complete(ctx, incomplete)
+def option(names: str, metavar: str | None, text: str, **keywords: Any) -> Callable[[Any], Any]:
+    """An option with its help; without a metavar it is a flag."""
+    keywords |= {"is_flag": True} if metavar is None else {"metavar": metavar}
+    return click.option(*names.split(), cls=Option, help=text, **keywords)
+
+
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options, in this order in the help."""
+
+    def add(function: Any) -> Any:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return add
+
+
+def _be_quiet(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
+    context.meta[QUIET] = is_wanted
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections."""
+    """A command with its options in sections, and with `--json` (its argument `as_json`) and `--quiet`."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         """As `click.Command`."""
-        settings = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
-        keywords["context_settings"] = {**settings, **keywords.get("context_settings", {})}
+        keywords["context_settings"] = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
         super().__init__(*arguments, **keywords)
+        of_json = "Print JSON in a terminal too; of what is written a report."
+        of_quiet = "Print no progress and no notes: warnings and errors alone."
+        self.params += [
+            Option(["--json", "as_json"], is_flag=True, help=of_json),
+            Option(["--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help=of_quiet),
+        ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuses an option that is given again: click would drop the first value."""
@@ -66,62 +87,20 @@ class Command(click.Command):
                 raise click.UsageError(f"{name} is given {order.count(one)} times, and takes one value", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
-        with in_the_words_of_the_command():
+        """Runs the command. Errors of calls name its options; what was typed wrong is an error of usage."""
+        try:
             return super().invoke(ctx)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples, and where the exit codes are."""
-        super().format_epilog(ctx, formatter)
-        formatter.write_paragraph()
-        formatter.write_text("Exit codes: 0 is success, 2 a wrong command line; dataaccess --help lists all.")
+        except DataAccessError as error:
+            raise CommandError(message_of(error), code_of(error)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by section; those of click, as `--help`, come last."""
+        """The options by section; those that every command has come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        # The text above them describes arguments.
-        for parameter in [one for one in self.get_params(ctx) if isinstance(one, click.Option)]:
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                sections.setdefault(getattr(parameter, "section", "Other options"), []).append(record)
+        for parameter in self.get_params(ctx):
+            # The text above them describes arguments.
+            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
+                sections.setdefault(getattr(parameter, "section", _SECTION), []).append(record)
+        sections[_SECTION] = sections.pop(_SECTION)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
-
-
-class Commands(click.Group):
-    """A group of commands that suggests the name which may be meant."""
-
-    command_class: type[click.Command] | None = Command
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Takes `help COMMAND` as `COMMAND --help`."""
-        if args and args[0] == "help":
-            args = [*args[1:], "--help"]
-        return super().parse_args(ctx, args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names."""
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            known = self.list_commands(ctx)
-            advice = did_you_mean(args[0], known) or f"; there are {', '.join(known)}"
-            ctx.fail(f"there is no command {args[0]!r}{advice}")
-        return super().resolve_command(ctx, args)
-
-
-def option(*names: str, section: str = "Options", **keywords: Any) -> Callable[[Any], Any]:
-    """An option in a section of the help."""
-    return click.option(*names, cls=Option, section=section, **keywords)
-
-
-def all_of(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Several options, in this order in the help."""
-
-    def add(function: Any) -> Any:
-        for one in reversed(options):
-            function = one(function)
-        return function
-
-    return add

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dataaccess.cli import output
-from dataaccess.cli.connection import connecting
+from dataaccess.cli import options, output
 from dataaccess.cli.parts import Command, Option, option
-from dataaccess.cli.progress import retries_shown
-from dataaccess.cli.values import Duration, Whole
+from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from dataaccess import Client
     from dataaccess._client.segment import SegmentStatus
-    from dataaccess.cli.connection import Connection
+    from dataaccess.cli.options import Connection
 
 _EPILOG = """\b
 Examples:
@@ -35,56 +33,38 @@ class _Segment(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Puts a negative integer that is no value of an option behind the options."""
         with_value = {name for one in self.params if isinstance(one, Option) and not one.is_flag for name in one.opts}
-        before = zip(["", *args], args, strict=False)
-        ids = [
-            number for number, (last, one) in enumerate(before) if _NEGATIVE.fullmatch(one) and last not in with_value
-        ]
+        before = list(zip(["", *args], args, strict=False))
+        ids = [one for last, one in before if _NEGATIVE.fullmatch(one) and last not in with_value]
         if ids and "--" not in args:
-            args = [
-                *(one for number, one in enumerate(args) if number not in ids),
-                "--",
-                *(args[number] for number in ids),
-            ]
+            args = [*(one for last, one in before if one not in ids or last in with_value), "--", *ids]
         return super().parse_args(ctx, args)
 
 
 @click.command("segment", cls=_Segment, epilog=_EPILOG)
 @click.argument("export_id", type=Whole())
-@option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
-@option(
-    "--timeout",
-    type=Duration(),
-    metavar="DURATION",
-    help="Limit of the wait [1h], or of the one call without --wait [5m].",
-)
-@option("--poll", type=Duration(), metavar="DURATION", help="Pause between two requests. [0.5s, slowing down to 15s]")
-@output.JSON
-@connecting("timeout")
-def command(
-    export_id: int, timeout: float | None, poll: float | None, connection: Connection, *, wait: bool, as_json: bool
-) -> None:
+@option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
+@option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
+@options.connecting("timeout")
+def command(export_id: int, timeout: float | None, connection: Connection, *, wait: bool, as_json: bool) -> None:
     """Show the status of a segment export, or wait for its end.
 
     With --wait the exit code is 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
     time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
-    if poll is not None and not wait:
-        raise click.UsageError("--poll is for --wait: add it, or leave --poll out")
     client = connection.client()
-    if wait:
-        status = _waited(client, export_id, _WAIT if timeout is None else timeout, poll, as_json=as_json)
-    else:
-        with retries_shown():
+    with output.retries_shown():
+        if wait:
+            status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
+        else:
             status = client.download_segment(export_id, timeout=timeout)
     _print(status, as_json=as_json)
 
 
-def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
+def _waited(client: Client, export_id: int, timeout: float, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
     last: list[SegmentStatus] = []
     try:
-        with retries_shown():
-            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=last.append)
+        return client.wait_for_segment(export_id, timeout=timeout, on_update=last.append, progress=output.progress())
     except (SegmentExportError, WaitTimeoutError):
         for status in last[-1:]:
             _print(status, as_json=as_json)
@@ -94,5 +74,5 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
 def _print(status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
-        return
-    output.write_grid(status._columns(output.MOST), status._summary(), advice="--json writes all")
+    else:
+        output.write_grid(status._columns(output.MOST), status._summary())

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import dataaccess as da
-from dataaccess.cli import doubts, output
-from dataaccess.cli.ending import CommandError
+from dataaccess.cli import options, output
+from dataaccess.cli.ending import DOUBTFUL, CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import Settle
+from dataaccess.cli.values import PATH, settle
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess.reports import FolderReport
-
 
 _EPILOG = """\b
 Examples:
@@ -26,17 +25,12 @@ Examples:
 
 
 @click.command("status", cls=Command, epilog=_EPILOG)
-@click.argument("folder")
-@option(
-    "--settle", type=Settle(), metavar="TIME", help="Time for which a day that is over may still change, as 3d. [1h]"
-)
-@option("--until", metavar="DAY", help="The last day that should be there, such as 2024-01-31, or yesterday.")
-@option(
-    "--strict", is_flag=True, help="Exit with 65 if days are missing or open, rows look wrong, or no file is there."
-)
-@output.JSON
+@click.argument("folder", type=PATH)
+@option("--until", "DAY", "The last day that should be there, as 2024-01-31 or yesterday.")
+@option("--strict", None, "Exit with 65 if days are missing, open or doubtful, or without files.")
+@option("--settle", "TIME", options.SETTLING, type=settle)
 def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:
-    """Show what a folder of a scan holds.
+    """Show what a folder of codes or items holds.
 
     Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
     A damaged file is exit code 65.
@@ -48,7 +42,7 @@ def command(folder: str, settle: timedelta | None, until: str | None, *, strict:
     else:
         click.echo(str(status))
     if problem := _problem(status, strict=strict):
-        raise CommandError(f"{status.folder} {problem}", doubts.DOUBTFUL)
+        raise CommandError(f"{status.folder} {problem}", DOUBTFUL)
 
 
 def _problem(status: FolderReport, *, strict: bool) -> str | None:

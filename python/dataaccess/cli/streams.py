@@ -6,6 +6,9 @@ import os
 import sys
 from typing import Any
 
+# Whether `--quiet` is given, in `meta` of the context of click.
+QUIET = "dataaccess.quiet"
+
 
 def open_missing() -> None:
     """Opens /dev/null in place of streams that the caller has closed, as `>&-` does.
@@ -25,12 +28,20 @@ def silence(name: str) -> None:
     os.close(null)
 
 
-def note(text: str, *, ends_line: bool = True) -> None:
+def is_quiet() -> bool:
+    """Whether progress and notes are not wanted."""
+    import click
+
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+def note(text: str) -> None:
     """Writes to standard error. A message that cannot be written is dropped: it must not decide the outcome."""
     import click
 
     try:
-        click.echo(text, err=True, nl=ends_line)
+        click.echo(text, err=True)
     except OSError:
         silence("stderr")
 

@@ -1,4 +1,4 @@
-"""Values on the command line: lists, files of values, durations, JSON."""
+"""Values on the command line, each read by a function: lists, files of values, conditions, days, durations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess._client.settings import duration
+from dataaccess._client.settings import duration as seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-# Generic in some versions of click.
-if TYPE_CHECKING:
-    _Type = click.ParamType[Any]
-else:
-    _Type = click.ParamType
+# As in `to_folder`.
+_MOST_DAYS = 1_000
+# How long ago these days are.
+_RELATIVE = {"today": 0, "yesterday": 1}
+
+# A path that shells complete. What is wrong with it is found where it is used.
+PATH = click.Path(readable=False)
 
 
 class Whole(click.IntRange):
@@ -31,200 +33,121 @@ class Whole(click.IntRange):
     name = "integer"
 
 
-class TokenPath(_Type):
-    """The file of a token. It is read when a request needs the token."""
+def token_path(text: str) -> str:
+    """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
+    from dataaccess._core.paths import local_path  # loads the core
+    from dataaccess.tokens import unreadable
 
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The path. The error does not show it whole: it may be the token itself."""
-        from dataaccess._core.paths import local_path  # loads the core
-        from dataaccess.tokens import unreadable
-
-        # A shell leaves the `~` of `--token-file=~/token` as it is.
-        path = local_path(value)
-        reason: str | None
-        try:
-            mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-        else:
-            denied = None if os.access(path, os.R_OK) else f"cannot be read: {os.strerror(errno.EACCES)}"
-            reason = denied if stat.S_ISREG(mode) else "is not a regular file"
-        if reason is not None:
-            self.fail(f"the token file {unreadable(Path(value), reason)}", param, ctx)
-        return path
+    # A shell leaves the `~` of `--token-file=~/token` as it is.
+    path = local_path(text)
+    reason: str | None
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    else:
+        denied = None if os.access(path, os.R_OK) else f"cannot be read: {os.strerror(errno.EACCES)}"
+        reason = denied if stat.S_ISREG(mode) else "is not a regular file"
+    if reason is not None:
+        raise click.BadParameter(f"the token file {unreadable(Path(text), reason)}")
+    return path
 
 
-class Duration(_Type):
+def duration(text: str) -> float:
     """Seconds, or a number with a unit."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds."""
-        try:
-            return float(duration(str(value)))
-        except ValueError as error:
-            self.fail(f"{value!r} {error}", param, ctx)
+    try:
+        return float(seconds_of(text))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} {error}") from None
 
 
-# As in `to_folder`.
-_MOST_DAYS = 1_000
+def settle(text: str) -> timedelta:
+    """How long a day that is over may still change. A number is of days, as in `to_folder`."""
+    seconds = duration(f"{text}d" if text.strip().isdigit() else text)
+    if seconds > _MOST_DAYS * 86_400:
+        raise click.BadParameter(f"must be from 0 to {_MOST_DAYS} days, not {text}")
+    return timedelta(seconds=seconds)
 
 
-class Settle(Duration):
-    """How long a day that is over may still change."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The duration."""
-        if isinstance(value, timedelta):
-            return value
-        # A number is of days, as in `to_folder`.
-        seconds = super().convert(f"{value}d" if value.strip().isdigit() else value, param, ctx)
-        if seconds > _MOST_DAYS * 86_400:
-            self.fail(f"must be from 0 to {_MOST_DAYS} days, not {value}", param, ctx)
-        return timedelta(seconds=seconds)
+def values(text: str) -> list[str]:
+    """Values with commas between them, or those of `@FILE`, one a line."""
+    found = _content(text[1:]).split("\n") if text.startswith("@") else text.split(",")
+    stripped = [one for each in found if (one := each.strip(" \t\r\n"))]
+    if not stripped:
+        raise click.BadParameter(f"{text!r} has no value: write them as a,b or as @FILE, one a line")
+    return stripped
 
 
-class Day(_Type):
-    """A day such as 2024-01-15."""
-
-    name = "day"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """The day."""
-        try:
-            return value if isinstance(value, date) else date.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
-
-
-class List(_Type):
-    """Values with commas between them, or `@FILE`, which has a value in each line."""
-
-    name = "list"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
-        """The values."""
-        if isinstance(value, list):
-            return value
-        is_file = value.startswith("@")
-        found = self.content(value[1:], param, ctx).split("\n") if is_file else value.split(",")
-        values = [one for each in found if (one := each.strip(" \t\r\n"))]
-        if not values:
-            self.fail(f"{value!r} has no value: write them as a,b or as @FILE, one a line", param, ctx)
-        return values
-
-    def content(self, name: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The content of a file; `-` is standard input."""
-        try:
-            path = Path(os.path.expanduser(name))  # noqa: PTH111 - never raises
-            found = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
-            return found.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            self.fail(f"the file {name!r} is not valid UTF-8", param, ctx)
-        except OSError as error:
-            self.fail(f"the file {name!r} cannot be read: {error.strerror}", param, ctx)
+def matches(text: str) -> tuple[str, list[Any]]:
+    """A column and its values: `COLUMN=a,b` with strings, or `COLUMN:=1,2` with JSON values."""
+    column, _, rest = text.partition("=")
+    name = column.removesuffix(":").strip()
+    if not name or not rest:
+        raise click.BadParameter(f"{text!r} is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)")
+    texts = values(rest)
+    try:
+        return name, [json.loads(each) for each in texts] if column.endswith(":") else texts
+    except (ValueError, RecursionError):
+        raise click.BadParameter(f"{rest!r} is not JSON values as 1,2: write {name}={rest} for strings") from None
 
 
-class Matches(List):
-    """`COLUMN=a,b` with strings, or `COLUMN:=1,2` with JSON values."""
+def condition(text: str) -> Any:
+    """A condition as Python writes it, the filters of the API specification as JSON, or `@FILE` with one of them."""
+    from dataaccess.filters import parse  # `--help` needs no parser
 
-    name = "matches"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The column and its values."""
-        if isinstance(value, tuple):
-            return value
-        column, _, rest = value.partition("=")
-        name = column.removesuffix(":").strip()
-        if not name or not rest:
-            self.fail(f"{value!r} is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)", param, ctx)
-        texts = super().convert(rest, param, ctx)
-        if not column.endswith(":"):
-            return name, texts
-        try:
-            return name, [json.loads(text) for text in texts]
-        except (ValueError, RecursionError):
-            self.fail(f"{rest!r} is not JSON values as 1,2: write {name}={rest} for strings", param, ctx)
+    text = _content(text[1:]) if text.startswith("@") else text
+    try:
+        return json.loads(text) if text.lstrip().startswith("{") else parse(text)
+    except json.JSONDecodeError as error:
+        problem = f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE'
+    except RecursionError:
+        problem = "it is nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    raise click.BadParameter(problem)
 
 
-class ColumnDay(_Type):
-    """`COLUMN=DAY`."""
-
-    name = "column day"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """The column and the day."""
-        if isinstance(value, tuple):
-            return value
-        column, _, day = value.partition("=")
-        if not column or not day:
-            self.fail(f"{value!r} is not COLUMN=DAY, such as opened=2024-01-31", param, ctx)
-        return column, day
-
-
-class Pair(_Type):
+def pair(name: str, example: str) -> Callable[[str], tuple[str, str]]:
     """`COLUMN=TYPE` and the like."""
 
-    def __init__(self, name: str, example: str) -> None:
-        """What the pair is, and one of it."""
-        self.name = name
-        self._example = example
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Both parts."""
-        if isinstance(value, tuple):
-            return value
-        first, _, second = value.partition("=")
+    def read(text: str) -> tuple[str, str]:
+        first, _, second = text.partition("=")
         if not first or not second:
-            self.fail(f"{value!r} is not {self.name}, such as {self._example}", param, ctx)
+            raise click.BadParameter(f"{text!r} is not {name}, such as {example}")
         return first, second
 
-
-class Condition(List):
-    """A condition as Python writes it, or `@FILE`."""
-
-    name = "condition"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The expression."""
-        from dataaccess.filters import Expression, parse  # `--help` needs no parser
-
-        if not isinstance(value, str):
-            return value
-        try:
-            found = parse(self.content(value[1:], param, ctx) if value.startswith("@") else value)
-        except ValueError as error:
-            self.fail(f"{error}", param, ctx)
-        if not isinstance(found, Expression):
-            self.fail(f"{found!r} names no column: write col('opened').{found!r}", param, ctx)
-        return found
+    return read
 
 
-class Filter(List):
-    """The filters of a request: JSON, `@FILE` or `@-`."""
-
-    name = "filter"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The filters as a dict."""
-        if isinstance(value, dict):
-            return value
-        text = self.content(value[1:], param, ctx) if value.startswith("@") else value
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
-        if not isinstance(found, dict):
-            self.fail('it is not a JSON object: write {"OR": [{"AND": […]}]}', param, ctx)
-        return found
+def _content(name: str) -> str:
+    """The content of a file; `-` is standard input."""
+    try:
+        path = Path(os.path.expanduser(name))  # noqa: PTH111 - never raises
+        found = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        problem = "is not valid UTF-8"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+    raise click.BadParameter(f"the file {name!r} {problem}")
 
 
 def flat(lists: Iterable[list[str]]) -> list[str]:
     """The values of an option that is given several times."""
     return [value for values in lists for value in values]
+
+
+def numbered(lists: Iterable[list[str]]) -> list[str | int] | None:
+    """As `flat`, with numbers for what is given by its number; None without a value."""
+    return [int(text) if text.removeprefix("-").isdecimal() else text for text in flat(lists)] or None
+
+
+def day_in(text: str, zone: str) -> str:
+    """The day that `today` and `yesterday` are in a zone; other texts as they are."""
+    from dataaccess._native import today  # loads the core
+
+    ago = _RELATIVE.get(text.strip().lower())
+    return text if ago is None else str(date.fromisoformat(today(zone)) - timedelta(days=ago))
 
 
 def switch_value(text: str) -> Any:

@@ -29,7 +29,7 @@ def test_the_core_knows_each_alias(client: da.Client) -> None:
 
 
 def test_help_and_docstrings_name_each_type() -> None:
-    assert f"Type of a column: {', '.join(COLUMN_TYPES)}." in " ".join(run("scan", "codes", "--help").stdout.split())
+    assert f" {', '.join(COLUMN_TYPES)}." in " ".join(run("codes", "--help").stdout.split())
     for scan in (da.Client.scan_codes, da.Client.scan_items):
         assert [name for name in COLUMN_TYPES if f'"{name}"' not in str(scan.__doc__)] == []
 

@@ -8,19 +8,15 @@ from __future__ import annotations
 import tomllib
 import traceback
 import warnings
-from collections.abc import Container
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.profiles import Config
-from support.toml_documents import PASSWORD, TOKEN, document, quoted, right_settings, settings_of_any_kind, texts
+from support.toml_documents import PASSWORD, TOKEN, document, right_settings, settings_of_any_kind, texts
 
 import dataaccess as da
-from dataaccess._probe import toml
-from dataaccess.cli.ending import CommandError
-from dataaccess.cli.profile_file import complete
 
 # The file is written anew by each example.
 shared = settings(
@@ -101,59 +97,3 @@ def is_usable(content: bytes, name: str | None) -> bool:
     except ValueError:
         return False
     return name is None if name not in profiles else "base_url" not in profiles[name]
-
-
-SETTINGS = {"timezone": "Asia/Tokyo", "day_comparison": "inclusive", "known_row_cap": 5_000, "attrs_format": "array"}
-some_settings = st.sets(st.sampled_from(sorted(SETTINGS))).map(
-    lambda names: {key: SETTINGS[key] for key in sorted(names)}
-)
-# As people write the first line of a table, and what else is in a file.
-HEADERS = ["[profiles.{}]", "  [ profiles . {} ]  # staging", "[profiles.{}]\t"]
-FORMS = [
-    "{}",
-    "# before\n\n{}# behind",
-    "{}\n[profiles.last]\ntimeout = 7\n",
-    "[profiles.first] # 1\nretry_for = 1\n\n{}",
-]
-
-
-@shared
-@given(
-    name=st.text(min_size=1, max_size=8) | texts.filter(bool),
-    has=some_settings | st.none(),
-    wanted=some_settings,
-    header=st.sampled_from(HEADERS),
-    form=st.sampled_from(FORMS),
-    newline=st.sampled_from(["\n", "\r\n"]),
-)
-@example("😀", None, SETTINGS, HEADERS[0], FORMS[0], "\n")
-@example("a", None, SETTINGS, "", "profiles = {{ b = {{ timeout = 3 }} }}", "\n")
-def test_a_written_profile_is_read_again_and_keeps_the_rest(
-    config: Config,
-    name: str,
-    has: dict[str, Any] | None,
-    wanted: dict[str, Any],
-    header: str,
-    form: str,
-    newline: str,
-) -> None:
-    lines = [header.format(quoted(name)), *(toml.pair(*one) for one in (has or {}).items()), ""]
-    text = form.format("" if has is None else "\n".join(lines)).replace("\n", newline)
-    config.path.write_bytes(text.encode())
-    before = tomllib.loads(text).get("profiles", {})
-
-    def lines_of(without: Container[str]) -> list[str]:
-        return [toml.pair(*one) for one in wanted.items() if one[0] not in without]
-
-    try:
-        complete(config.path, name, wanted, lines_of)
-    except CommandError:
-        assert config.path.read_bytes() == text.encode()
-        return
-    written = config.path.read_bytes().decode()
-    assert tomllib.loads(written)["profiles"] == before | {name: {**before.get(name, {}), **wanted}}
-    kept = iter(written.split("\n"))
-    *lines, last = text.split("\n")
-    assert all(line in kept for line in lines if line.strip())
-    # It had no end, and may get one.
-    assert not last or any(line.removesuffix("\r") == last for line in kept)

@@ -6,7 +6,6 @@ import re
 import sys
 import traceback
 import warnings
-from typing import Any
 
 import pytest
 from support.arguments import about
@@ -77,14 +76,6 @@ def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, 
     assert caught.value.__cause__ is None
 
 
-def completed() -> list[str]:
-    """The profiles that a shell completes."""
-    from dataaccess.cli import completing
-
-    context: Any = None
-    return completing._KNOWN["profile"](context)
-
-
 SECRET = '[profiles.one]\ntoken = "tok-hunter2"\n'
 STRANGE = {"nested too deeply": SECRET + "a = " + "[" * 5_000, "too many digits": SECRET + "a = " + "9" * 5_000}
 
@@ -102,15 +93,11 @@ def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(problem: str
     assert len(frames) > 3
     assert "hunter2" not in repr(frames)
     assert "999" not in repr(frames)
-    assert completed() == []
 
 
-def test_completion_knows_the_profiles(config: Config) -> None:
-    config.write(SECRET)
-    assert completed() == ["one"]
+def test_a_folder_in_place_of_the_file_is_reported(config: Config) -> None:
     config.path.unlink()
     config.path.mkdir()
-    assert completed() == []
     with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} (?!.*TOML)"):
         da.Client(profile="one")
 

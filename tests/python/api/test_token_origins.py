@@ -102,7 +102,7 @@ def test_functions_of_the_module_get_no_token_of_a_profile(address: str, monkeyp
 
 
 @pytest.mark.usefixtures("named")
-@pytest.mark.parametrize("words", [["codes", "--on", "2024-01-15"], ["doctor"], ["doctor", "--profile", "good"]])
+@pytest.mark.parametrize("words", [["codes", "--on", "2024-01-15"], ["check"], ["check", "--profile", "good"]])
 def test_the_command_sends_no_token_to_another_service(
     address: str, words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,14 +48,13 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
     command = application.get_command(click.Context(application), name)
     assert command is not None
     assert (command.help or "").partition("\n")[0] == COMMANDS[name]
-    groups = [command, *(command.commands.values() if isinstance(command, click.Group) else [])]
-    assert [one for each in groups for one in each.params if isinstance(one, click.Option) and not one.help] == []
+    assert [one for one in command.params if isinstance(one, click.Option) and not one.help] == []
 
 
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["--help"], {"ending", "parts", "application", "streams"}),
+        (["--help"], {"ending", "application", "streams"}),
         (
             ["codes", "--help"],
             {
@@ -64,12 +63,9 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "application",
                 "streams",
                 "codes",
-                "conditions",
-                "connection",
-                "doubts",
+                "options",
                 "output",
-                "progress",
-                "times",
+                "rows",
                 "values",
             },
         ),
@@ -85,6 +81,16 @@ def test_help_loads_neither_the_core_nor_other_commands(words: list[str], loaded
     assert {name for name in modules if name.startswith("dataaccess._client.")} <= {"dataaccess._client.settings"}
     heavy = {"dataaccess._native", "pandas", "polars", "pyarrow", "tqdm", "difflib", "asyncio"}
     assert heavy & set(modules) == set()
+
+
+@pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
+def test_the_help_fits_one_screen(run: Any, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(*words, "--help").output.splitlines()
+    assert len(lines) <= 50
+    assert {name for name in ("--json", "--quiet") if not any(f"  {name} " in line for line in lines)} == (
+        {"--json", "--quiet"} if not words else set()
+    )
 
 
 def test_no_command_shows_the_list_and_is_an_error(run: Any) -> None:

@@ -28,7 +28,7 @@ DAY = ("--on", "2024-01-15")
     ("words", "line"),
     [
         (["codes", *DAY], "dataaccess: interrupted\n"),
-        (["scan", "codes", *DAY, "--folder", "codes"], "dataaccess: interrupted: .* codes; .*\n"),
+        (["codes", *DAY, "--folder", "codes"], "dataaccess: interrupted: .* codes; .*\n"),
     ],
     ids=["codes", "scan"],
 )
@@ -91,23 +91,10 @@ def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatc
     from support.command_terminal import in_terminal
 
     monkeypatch.setenv("NO_COLOR", "1")
-    code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", "--poll", "0.2", columns=120)
+    code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", columns=120)
     assert code == 75
     bars, _, status = printed.rpartition("\r")
     assert "export 5637052: [00:01" in bars
     assert bars.rpartition("\r")[2].strip() == ""
     assert status.startswith("entry  state    rows")
     assert demo.requests
-
-
-def test_completion_suggests_commands_and_options(tmp_path: Path) -> None:
-    script = subprocess.run([*MODULE, "completion", "bash"], capture_output=True, text=True, check=True).stdout
-    assert "_DATAACCESS_COMPLETE=bash_complete" in script
-    environment = {
-        **os.environ,
-        "_DATAACCESS_COMPLETE": "bash_complete",
-        "COMP_WORDS": "dataaccess codes --sta",
-        "COMP_CWORD": "2",
-    }
-    done = subprocess.run(MODULE, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode, done.stdout.split()) == (0, ["plain,--status"])

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs terminals
 CLEAR = "\r\x1b[K"
 
 
-@pytest.mark.parametrize("words", [["codes"], ["scan", "codes", "--folder", "codes"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["codes"], ["codes", "--folder", "codes"]], ids=" ".join)
 def test_a_terminal_shows_why_a_request_is_retried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str]
 ) -> None:
@@ -21,8 +21,9 @@ def test_a_terminal_shows_why_a_request_is_retried(
 
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("DATAACCESS_RETRY_FOR", "1")
     monkeypatch.chdir(tmp_path)
-    more = ["--on", "2024-01-15", "--base-url", "http://127.0.0.1:9", "--retry-for", "1"]
+    more = ["--on", "2024-01-15", "--base-url", "http://127.0.0.1:9"]
     code, printed = in_terminal(*words, *more)
     *shown, error = printed.replace(CLEAR, "").splitlines()
     assert code == 75

@@ -1,4 +1,4 @@
-"""`codes`, `items` and `scan`: which rows, in which form."""
+"""`codes` and `items`: which rows, in which form."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.commands import MODULE
 
 import dataaccess as da
 
@@ -32,7 +33,6 @@ WHERE = {
         }
     ]
 }
-NOBODY = json.loads(json.dumps(WHERE).replace("demo-customer-0001", "nobody"))
 
 
 @pytest.mark.usefixtures("demo")
@@ -50,12 +50,12 @@ def test_rows_are_a_table_in_a_terminal(run: Any) -> None:
     lines = re.sub(r"\x1b\[\d+m", "", ended.output).splitlines()
     assert lines[:2] == ["id               code_status", "demo-code-00015            3"]
     assert len(lines) == 42
-    assert lines[-1] == "73 rows; the first 40 are shown (--json or --csv writes all)"
+    assert lines[-1] == "73 rows; the first 40 are shown (--json writes all)"
 
 
 @pytest.mark.usefixtures("demo")
 def test_csv_has_a_line_of_names(run: Any) -> None:
-    rows = list(csv.reader(io.StringIO(run("codes", *DAY, "--attrs", "id,pool_id", "--csv").output)))
+    rows = list(csv.reader(io.StringIO(run("codes", *DAY, "--attrs", "id,pool_id", "--format", "csv").output)))
     assert rows[:2] == [["id", "pool_id"], ["demo-code-00015", "902"]]
     assert len(rows) == 74
 
@@ -71,9 +71,8 @@ def sent(demo: da.Sandbox) -> Any:
     [
         (["--on", "2024-01-15"], "equals", 1705276800000),
         (["--since", "2024-01-15"], "after_date", 1705276799999),
-        (["--after", "2024-01-15"], "after_date", 1705363199999),
-        (["--after", "2024-01-15", "--day-comparison", "inclusive"], "after_date", 1705363200000),
-        (["--before", "2024-01-15"], "before_date", 1705276800000),
+        (["--where", "after('2024-01-15')"], "after_date", 1705363199999),
+        (["--where", "before('2024-01-15')"], "before_date", 1705276800000),
         (["--until", "2024-01-15"], "before_date", 1705363200000),
         (["--on", "2024-01-15", "--timezone", "Asia/Tokyo"], "equals", 1705244400000),
     ],
@@ -100,8 +99,8 @@ def test_the_conditions_of_codes_are_sent(run: Any, demo: da.Sandbox, tmp_path: 
 
 def test_the_conditions_of_items_are_sent(run: Any, demo: da.Sandbox) -> None:
     words = ["--matches", "customer_id=a,b", "--matches", "age:=17,18", "--matches", "customer_id=@-"]
-    times = ["--since", "t=2024-01-15", "--days", "u=2024-01-01", "2024-02-01"]
-    run("items", "customer", "--attrs", "customer_id", *words, *times, stdin=b"c\nd\n")
+    times = "col('t').since('2024-01-15') & col('u').since('2024-01-01') & col('u').before('2024-02-01')"
+    run("items", "customer", "--attrs", "customer_id", *words, "--where", times, stdin=b"c\nd\n")
     found = [(each["column"], each["operator"], each["data_type"], each["value"]) for each in sent(demo)]
     assert found == [
         ("customer_id", "matches", "string", ["a", "b", "c", "d"]),
@@ -131,7 +130,8 @@ def test_a_condition_is_written_as_in_python(run: Any, demo: da.Sandbox, tmp_pat
 @pytest.mark.parametrize(
     ("condition", "data"),
     [
-        ("on('2024-01-31')", r"'--where': .* col\('opened'\)\.on\('2024-01-31'\)"),
+        ("on('2024-01-31')", r"--where: .* col\('opened'\)\.on\('2024-01-31'\)"),
+        ("col('a').on('2024-01-31') | clo('b').on('2024-01-31')", "'--where': .* character 29: "),
         ("col('a').on(", "'--where': "),
         ("@latin1.txt", r"'--where': .*'latin1\.txt' .*UTF-8"),
         ("@none.txt", r"'--where': .*'none\.txt' "),
@@ -155,28 +155,29 @@ def test_filters_of_the_specification_are_taken(run: Any, tmp_path: Path, source
     file = tmp_path / "filter.json"
     file.write_text(text, encoding="utf-8")
     given = {"text": text, "file": f"@{file}", "stdin": "@-"}[source]
-    ended = run("items", "customer", "--attrs", "customer_id", "--filter", given, stdin=text.encode())
+    ended = run("items", "customer", "--attrs", "customer_id", "--where", given, stdin=text.encode())
     assert ended.output == '{"customer_id":"demo-customer-0001"}\n'
 
 
 def test_filters_of_codes_are_those_of_the_specification(run: Any, demo: da.Sandbox) -> None:
-    body = json.loads(run("validate", "codes", *DAY, "--status", "used").output)
-    assert run("codes", "--filter", json.dumps(body["filters"]), "--limit", "1").code == 0
+    body = json.loads(run("codes", *DAY, "--status", "used", "--explain", "--json").output)
+    words = ("--attrs", "id", "--limit", "1")
+    expected = run("codes", *DAY, "--status", "used", *words).output
+    assert run("codes", "--where", json.dumps(body["filters"]), *words).output == expected
     assert sent(demo) == body["filters"]["OR"][0]["AND"]
+    text = "col('allocated_time').on('2024-01-15') & col('code_status').matches(['used'])"
+    assert run("codes", "--where", text, *words).output == expected
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.arrow"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.tsv", "a.jsonl", "a.jsonl.gz"])
 def test_a_scan_writes_the_format_of_the_suffix(run: Any, tmp_path: Path, name: str) -> None:
     file = tmp_path / name
-    ended = run("scan", "codes", *DAY, "--attrs", "id,pool_id", "-o", str(file))
+    ended = run("codes", *DAY, "--attrs", "id,pool_id", "-o", str(file))
     assert (ended.code, ended.output, ended.reported) == (0, "", "")
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name == "a.parquet":
         assert pq.read_table(file).num_rows == 73
-    elif name == "a.arrow":
-        with pa.ipc.open_file(file) as reader:
-            assert reader.read_all().column_names == ["id", "pool_id"]
     elif name.endswith(".gz"):
         assert file.read_bytes()[:2] == b"\x1f\x8b"
     else:
@@ -184,43 +185,8 @@ def test_a_scan_writes_the_format_of_the_suffix(run: Any, tmp_path: Path, name: 
         assert file.read_text(encoding="utf-8").splitlines()[0] == first[name]
 
 
-@pytest.mark.parametrize(
-    "more", [(), ("--schema", "customer_id=string", "--schema", "name=string"), ("--filter", json.dumps(NOBODY))]
-)
-def test_a_file_of_arrow_is_one_request(run: Any, demo: da.Sandbox, tmp_path: Path, more: tuple[str, ...]) -> None:
-    file = tmp_path / "a.arrow"
-    demo.clear_requests()
-    ended = run("scan", "items", "customer", "--attrs", "customer_id,name", *more, "-o", str(file))
-    assert (ended.code, ended.reported) == (0, "")
-    assert len(demo.requests) == 1
-    with pa.ipc.open_file(file) as reader:
-        assert [(field.name, str(field.type)) for field in reader.schema] == [
-            ("customer_id", "string"),
-            ("name", "string"),
-        ]
-        assert (reader.read_all().num_rows > 0) == ("--filter" not in more)
-
-
-@pytest.mark.usefixtures("demo")
-def test_a_scan_goes_to_standard_output(run: Any) -> None:
-    lines = run("scan", "codes", *DAY).output
-    assert lines == run("codes", *DAY).output
-    assert run("scan", "codes", *DAY, "-o", "-", "--format", "csv").output == run("codes", *DAY, "--csv").output
-
-
-@pytest.mark.usefixtures("demo")
-def test_a_failed_scan_leaves_the_old_file(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "wrong")
-    for name in ("a.parquet", "a.arrow"):
-        file = tmp_path / name
-        file.write_text("old", encoding="utf-8")
-        assert run("scan", "codes", *DAY, "-o", str(file)).code == 77
-        assert file.read_text(encoding="utf-8") == "old"
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def test_a_folder_resumes_and_reports(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
-    words = ["scan", "codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
+    words = ["codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
     reports = [json.loads(run(*words).output) for _ in range(2)]
     assert [(report["rows"], len(report["files"]), report["new"], report["kept"]) for report in reports] == [
         (215, 3, 3, 0),
@@ -235,7 +201,7 @@ def test_a_folder_resumes_and_reports(run: Any, demo: da.Sandbox, tmp_path: Path
 
 
 def test_a_run_that_fails_reports_as_json_too(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
-    words = ["scan", "codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
+    words = ["codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
     with demo.fault("status", status=400, after=1, times=1):
         ended = run(*words)
     assert ended.code != 0
@@ -246,16 +212,16 @@ def test_a_run_that_fails_reports_as_json_too(run: Any, demo: da.Sandbox, tmp_pa
 
 
 def test_every_failure_is_reported_as_json(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
-    file = ("scan", "codes", *DAY, "--json", "-o", str(tmp_path / "a.parquet"))
+    file = ("codes", *DAY, "--json", "-o", str(tmp_path / "a.parquet"))
     with demo.fault("status", status=400, times=1):
         ended = run(*file)
     report = json.loads(ended.output)
     assert (ended.code, report["exit_code"], "HTTP 400" in report["error"]) == (69, 69, True)
-    ended = run("scan", "codes", "--on", "2023-01-01", *file[4:], "--fail-empty")
+    ended = run("codes", "--on", "2023-01-01", *file[3:], "--fail-empty")
     assert (ended.code, json.loads(ended.output)["exit_code"]) == (65, 65)
     report = json.loads(run(*file).output)
     assert (report["exit_code"], report["error"], report["rows"]) == (0, None, 73)
-    folder = ("scan", "codes", *DAY, "--json", "--folder", str(tmp_path / "codes"))
+    folder = ("codes", *DAY, "--json", "--folder", str(tmp_path / "codes"))
     locked: list[Any] = []
 
     def meanwhile(_progress: da.Progress) -> None:
@@ -271,7 +237,7 @@ def test_every_failure_is_reported_as_json(run: Any, demo: da.Sandbox, tmp_path:
 
 @pytest.mark.usefixtures("demo")
 def test_one_refresh_replaces_all_damaged_days(run: Any, tmp_path: Path) -> None:
-    words = ("scan", "codes", "--days", "2024-01-14", "2024-01-18", "--folder", str(tmp_path), "--json")
+    words = ("codes", "--days", "2024-01-14", "2024-01-18", "--folder", str(tmp_path), "--json")
     assert run(*words).code == 0
     days = ("2024-01-14", "2024-01-16")
     for day in days:
@@ -288,37 +254,86 @@ def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
     file, folder = tmp_path / "a.parquet", tmp_path / "codes"
     assert re.fullmatch(
         rf"{file}: 73 rows, \d+\.\d kB in \d\.\d s\n",
-        run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported,
+        run("codes", *DAY, "-o", str(file), terminal=True).reported,
     )
-    done = run("scan", "codes", *DAY, "--folder", str(folder), terminal=True)
+    done = run("codes", *DAY, "--folder", str(folder), terminal=True)
     assert done.reported == f"{folder}: 73 rows in 1 file: 1 new\n"
 
 
 @pytest.mark.usefixtures("demo")
-def test_a_scan_explains_itself(run: Any, sandbox: da.Sandbox) -> None:
-    before = len(sandbox.requests)
-    ended = run("scan", "codes", "--days", "2024-01-01", "2024-04-01", "--explain")
+def test_standard_output_has_a_name(run: Any, tmp_path: Path) -> None:
+    assert run("codes", *DAY, "-o", "-").output == run("codes", *DAY).output
+    csv_file = tmp_path / "a.csv"
+    assert run("codes", *DAY, "-o", str(csv_file)).code == 0
+    assert run("codes", *DAY, "-o", "-", "--format", "csv").output == csv_file.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("demo")
+def test_parquet_goes_into_a_pipe_and_not_to_a_terminal(run: Any) -> None:
+    done = subprocess.run([*MODULE, "codes", *DAY, "--format", "parquet"], capture_output=True, check=True)
+    assert pq.read_table(io.BytesIO(done.stdout)).num_rows == 73
+    ended = run("codes", *DAY, "--format", "parquet", terminal=True)
+    assert (ended.code, ended.output, "--output FILE" in ended.reported) == (2, "", True)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_failure_leaves_the_old_file(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "wrong")
+    file = tmp_path / "a.parquet"
+    file.write_text("old", encoding="utf-8")
+    assert run("codes", *DAY, "-o", str(file)).code == 77
+    assert file.read_text(encoding="utf-8") == "old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_file_may_have_some_of_the_rows_and_a_folder_not(run: Any, tmp_path: Path) -> None:
+    assert run("codes", *DAY, "--limit", "3", "-o", str(tmp_path / "a.parquet")).code == 0
+    assert pq.read_table(tmp_path / "a.parquet").num_rows == 3
+    ended = run("codes", *DAY, "--limit", "3", "--folder", str(tmp_path / "codes"))
+    assert (ended.code, "limit" in ended.reported) == (2, True)
+
+
+def test_a_plan_and_its_requests_need_neither_address_nor_token(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = run("codes", "--days", "2024-01-01", "2024-04-01", "--explain")
     assert ended.output.startswith("promotion_code (-100) in 91 requests")
-    assert len(sandbox.requests) == before
+    assert "--json prints all 91" in ended.output
+    body = da.validate_codes(allocated_time=da.on("2024-01-01"))
+    assert json.loads(ended.output.splitlines()[-1]) == body
+    assert json.loads(run("codes", "--on", "2024-01-01", "--explain", "--json").output) == body
+    days = run("codes", "--days", "2024-01-01", "2024-01-04", "--explain", "--json").output.splitlines()
+    assert [json.loads(line)["filters"]["OR"][0]["AND"][0]["value"] for line in days] == [
+        1704067200000,
+        1704153600000,
+        1704240000000,
+    ]
+    # What is named is used, and what is wrong with it is an error.
+    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Tokyo")
+    found = json.loads(run("codes", "--on", "2024-01-01", "--explain", "--json").output)
+    assert found["filters"]["OR"][0]["AND"][0]["value"] == 1704034800000
+    assert run("codes", *DAY, "--explain", "--base-url", "cdp").code == 2
+    ended = run("codes", *DAY, "--explain", "--timezone", "Mars")
+    assert (ended.code, ended.reported.startswith("dataaccess: --timezone ")) == (2, True)
+    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Mars")
+    assert run("codes", *DAY, "--explain").code == 78
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_quiet_command_says_nothing_but_warnings(run: Any, tmp_path: Path) -> None:
+    folder = ("codes", *DAY, "--folder", str(tmp_path / "codes"), "--quiet")
+    assert run(*folder, terminal=True).reported == ""
+    file = ("codes", *DAY, "-o", str(tmp_path / "a.csv"), "--quiet")
+    assert run(*file, terminal=True).reported == ""
+    ended = run("codes", *DAY, "--audience", "nobody", "--status", "available", "--quiet", keeps_warnings=True)
+    assert re.fullmatch(r"dataaccess: warning: .*\n", ended.reported)
 
 
 @pytest.mark.usefixtures("demo")
 def test_types_of_columns_can_be_given(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "a.parquet"
     words = ["--attrs", "customer_id,name", "--matches", "customer_id=demo-customer-0001", "--schema", "name=json"]
-    assert run("scan", "items", "customer", *words, "-o", str(file)).code == 0
+    assert run("items", "customer", *words, "-o", str(file)).code == 0
     assert pq.read_table(file).num_rows == 1
-
-
-def test_a_request_is_validated_without_address_and_token(run: Any) -> None:
-    body = json.loads(run("validate", "codes", *DAY).output)
-    assert body == da.validate_codes(allocated_time=da.on("2024-01-15"))
-    days = run("validate", "codes", "--days", "2024-01-01", "2024-01-04").output.splitlines()
-    assert [json.loads(line)["filters"]["OR"][0]["AND"][0]["value"] for line in days] == [
-        1704067200000,
-        1704153600000,
-        1704240000000,
-    ]
 
 
 @pytest.mark.usefixtures("demo")

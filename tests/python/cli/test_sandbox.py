@@ -125,23 +125,6 @@ def test_switches_and_names_are_taken() -> None:
         assert " item, download, crm.read." in reported
 
 
-def test_what_the_command_probe_wrote_is_a_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "platform.json"
-    words = ["probe", "--day", "2024-01-15", "--yes", "--json"]
-
-    def probed(*options: str) -> dict[str, object]:
-        with serving("--until", "2024-02-29", *options) as served:
-            for name, value in served.exports.items():
-                monkeypatch.setenv(name, value)
-            found = run(*words)
-        file.write_text(found.stdout, encoding="utf-8")
-        return {**json.loads(found.stdout)["switches"], "latency": 0}
-
-    first = probed("--platform", "other-zone-inclusive", "--switch", "empty_shape=null")
-    assert (first["day_zone"], first["day_comparison"], first["empty_shape"]) == ("Asia/Kolkata", "inclusive", "null")
-    assert probed("--platform", str(file)) == first
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
 def test_a_closed_output_ends_it_quietly() -> None:
     reading, writing = os.pipe()

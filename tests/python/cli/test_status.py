@@ -16,7 +16,7 @@ def folder(run: Any, tmp_path: Path) -> Path:
     """Four days, with one missing."""
     for start, stop in (("2024-01-01", "2024-01-03"), ("2024-01-04", "2024-01-06")):
         base = ("--base-url", "sandbox:demo?until=2024-02-29", "--folder", str(tmp_path / "codes"))
-        assert run("scan", "codes", "--days", start, stop, *base).code == 0
+        assert run("codes", "--days", start, stop, *base).code == 0
     return tmp_path / "codes"
 
 
@@ -45,7 +45,7 @@ def test_a_day_that_is_not_over_is_open_and_one_that_may_change_is_quiet(run: An
         token = tmp_path / "token"
         token.write_text(service.issue_token(), encoding="utf-8")
         base = ("--base-url", service.base_url, "--token-file", str(token), "--folder", str(tmp_path / "codes"))
-        scan = ("scan", "codes", *base, "--json", "--settle", "3d", "--days", "2024-01-01")
+        scan = ("codes", *base, "--json", "--settle", "3d", "--days", "2024-01-01")
         report = json.loads(run(*scan, "2024-01-06").output)
         assert (report["open_days"], report["unsettled_days"]) == ([], days[2:5])
         # They are requested again.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
 import signal
@@ -35,7 +37,7 @@ def test_a_closed_stream_is_a_missing_one(redirected: str, tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("demo")
 def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> None:
-    done = in_shell(">&- 2>&-", "scan", "codes", *DAY, "-o", "a.csv", "--json", cwd=tmp_path)
+    done = in_shell(">&- 2>&-", "codes", *DAY, "-o", "a.csv", "--json", cwd=tmp_path)
     assert done.returncode == 0
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert (len(lines), lines[0][:8]) == (74, "id,name,")
@@ -43,7 +45,7 @@ def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 @pytest.mark.parametrize(
-    ("words", "rows"), [(["codes", *DAY], 73), (["codes", *DAY, "-v"], 73), (["scan", "codes", *DAY, "-o", "a.csv"], 0)]
+    ("words", "rows"), [(["codes", *DAY], 73), (["codes", *DAY, "-v"], 73), (["codes", *DAY, "-o", "a.csv"], 0)]
 )
 def test_a_full_standard_error_does_not_decide(
     words: list[str], rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -52,6 +54,15 @@ def test_a_full_standard_error_does_not_decide(
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     done = in_shell("2>/dev/full", *words, cwd=tmp_path)
     assert (done.returncode, done.stdout.count("\n")) == (0, rows)
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
+@pytest.mark.parametrize("words", [["codes", *DAY], ["codes", *DAY, "--format", "parquet"], ["segment", "5637051"]])
+def test_a_full_standard_output_is_74(words: list[str], tmp_path: Path) -> None:
+    done = in_shell(">/dev/full", *words, cwd=tmp_path)
+    assert done.returncode == 74
+    assert re.fullmatch(f"dataaccess: .*: {os.strerror(errno.ENOSPC)}\n", done.stderr)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
@@ -68,12 +79,12 @@ ENDED = "dataaccess: terminated\n"
     ("words", "line"),
     [
         (["codes", *DAY], ENDED),
-        (["scan", "codes", *DAY, "-o", "codes.csv"], ENDED),
-        (["scan", "codes", *DAY, "--folder", "codes"], "dataaccess: terminated: .* codes; .*\n"),
+        (["codes", *DAY, "-o", "codes.csv"], ENDED),
+        (["codes", *DAY, "--folder", "codes"], "dataaccess: terminated: .* codes; .*\n"),
         (["segment", "1", "--wait"], ENDED),
-        (["probe", "--day", "2024-01-15", "--yes"], ENDED),
+        (["check", "--day", "2024-01-15"], ENDED),
     ],
-    ids=["codes", "file", "folder", "segment", "probe"],
+    ids=["codes", "file", "folder", "segment", "check"],
 )
 def test_sigterm_cleans_up_as_ctrl_c(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
@@ -100,5 +111,5 @@ def test_sigterm_cleans_up_as_ctrl_c(
 
 def test_the_usual_end_by_sigterm_is_restored(run: Any) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    assert run("validate", "codes", *DAY).code == 0
+    assert run("codes", *DAY, "--explain").code == 0
     assert signal.getsignal(signal.SIGTERM) == before

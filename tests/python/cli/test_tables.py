@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ def test_ids_are_never_cut(run: Any, monkeypatch: pytest.MonkeyPatch, width: int
     lines = shown(run, monkeypatch, width, "codes", "--on", "2024-01-15")
     assert [line.split()[0] for line in lines[1:4]] == ["demo-code-00015", "demo-code-00075", "demo-code-00134"]
     assert "columns that do not fit: " in lines[-1]
-    assert lines[-1].endswith(" (--json or --csv writes all)")
+    assert lines[-1].endswith(" (--json writes all)")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -100,8 +99,8 @@ def items(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_terminal_gets_escapes_in_csv(items: Any) -> None:
-    assert HOSTILE in items("--csv", terminal=False)
-    shown = items("--csv", terminal=True)
+    assert HOSTILE in items("--format", "csv", terminal=False)
+    shown = items("--format", "csv", terminal=True)
     assert not UNSAFE & set(shown)
     escaped = "a\\x1b]0;x\\x07\\x1b[2J\\x9b31m\\u202e\\u200b\\x7f\\r\\U000e0041é\u3000🎁"
     assert shown.splitlines()[1] in (f'"{escaped}",=1', f"{escaped},=1")
@@ -127,20 +126,3 @@ def test_a_terminal_gets_the_same_status(run: Any, monkeypatch: pytest.MonkeyPat
     assert "\u202e" in piped
     assert json.loads(shown) == json.loads(piped)
     assert json.loads(piped)["entries"][0]["responseMessage"] == HOSTILE
-
-
-def test_formulas_are_escaped_if_that_is_asked_for(
-    run: Any, items: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert items("--csv", terminal=False).rstrip().endswith(",=1")
-    assert items("--csv", "--escape-formulas", terminal=False).rstrip().endswith(",'=1")
-    refused = run("items", "customer", "--attrs", "id", "--escape-formulas")
-    assert (refused.code, refused.output) == (2, "")
-    assert "--escape-formulas" in refused.reported
-    file = tmp_path / "rows.csv"
-    with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"id": "+1"}]}}))) as server:
-        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-        words = ("scan", "items", "customer", "--attrs", "id", "--escape-formulas")
-        assert run(*words, "-o", str(file)).code == 0
-        assert run(*words, "-o", str(tmp_path / "rows.parquet")).code == 2
-    assert file.read_text(encoding="utf-8") == "id\n'+1\n"

@@ -19,7 +19,6 @@ def command(line: str, service: str | None = "demo") -> Case:
         user.file("token", "example-token").chmod(0o600)
         user.file("night.toml")
         (user.folder / "folder").mkdir()
-        (user.folder / "link.arrow").symlink_to("/dev/stdout")
         return user.command(*shlex.split(line), service=service)
 
     return Case(f"$ dataaccess {line}", act)
@@ -32,10 +31,6 @@ COMMANDS.add([
         "cods",
         "--versoin",
         "codes --limti 3",
-        "codes --from 2024-01-01",
-        "codes --date 2024-01-01",
-        "codes --since 2024-01-01 --to 2024-01-31",
-        f"codes {DAY} --url x",
         f"codes {DAY} --token abc",
         "--base-url sandbox:demo codes",
         "codes --on",
@@ -50,65 +45,57 @@ COMMANDS.add([
         f"codes {DAY} --attrs nmae",
         f"codes {DAY} --status snet",
         f"codes {DAY} --audience-type customer",
-        f"codes {DAY} --json --csv",
+        f"codes {DAY} --audience @nowhere",
+        f"codes {DAY} --status ,",
+        f"codes {DAY} --json --format csv",
+        f"codes {DAY} --format xls",
         f"codes {DAY} --token-file nowhere",
         f"codes {DAY} --profile nope",
-        f"codes {DAY} --ca-bundle nowhere.pem",
-        f"codes {DAY} --concurrency 0",
-        f"codes {DAY} --header Authorization=secret",
         "codes --on 2024-02-30",
         "codes --days 2024-02-01 2024-01-01",
         "codes --days 2024-02-01",
         "codes --days 2024-01-01 2024-01-05T10:00",
-        "codes --month January",
         "codes --last 0",
         "codes --last x",
+        "codes --where \"month('January')\"",
+        "codes --where \"on('2024-01-15') | clo('id').equals(1)\"",
+        f"codes {DAY} --where \"on('2024-01-15')\"",
+        "codes --status used --where {}",
         "items",
         "items customer",
         "items custmer --attrs name",
         "items customer --attrs name,surname --where \"col('a')\"",
         "items customer --attrs name --where \"col('name') == 1\"",
+        "items customer --attrs name --where \"on('2024-01-15')\"",
         "items promotion_code --attrs id",
         "items customer --attrs name --limit 0",
-        "items customer --attrs name --days born=2024-02-01 2024-01-01",
-        "items customer --attrs name --last born=x",
-        "items customer --attrs name --month born=x",
-        "items customer --attrs name --filter [1,2",
-        "items customer --attrs name --filter {} --after born=2024-01-01",
-        "items customer --attrs name --month born=January",
-        "items customer --attrs name --days born=2024-01-01 2024-01-05T10:00",
-        "items promotion_code --attrs id --days allocated_time=2024-01-01 2024-01-02",
+        "items customer --attrs name --matches name",
+        "items customer --attrs name --matches age:=x",
+        "items customer --attrs name --where {1,2",
+        "items customer --attrs name --where {} --matches name=a",
         "segment",
         "segment 1.5",
         "segment 1",
-        "segment 5637051 --poll 5",
-        "segment 5637051 --wait --poll 0",
         "segment 5637051 --timeout 0",
         "status nowhere",
         "status .",
         "check --day 2031-13-15",
-        f"scan codes {DAY} -o folder",
-        f"scan codes {DAY} -o rows.x",
-        f"scan codes {DAY} -o rows.parquet --format csv",
-        f"scan codes {DAY} -o rows.csv.bz2",
-        f"scan codes {DAY} -o rows.arrow.gz",
-        f"scan codes {DAY} -o link.arrow",
-        f"scan codes {DAY} -o rows.csv --settle 1h",
-        f"scan codes {DAY} --folder codes --settle soon",
-        f"scan codes {DAY} --folder codes --settle 9999d",
-        f"scan codes {DAY} --folder codes --refresh 2024-01-16",
-        f"scan codes {DAY} --folder codes --accept yes",
-        f"scan codes {DAY} --folder codes --on-shrink keep",
-        f"scan codes {DAY} -o rows.jsonl --escape-formulas",
-        f"scan codes {DAY} -o s3://bucket/rows.arrow",
-        f"scan codes {DAY} -o /dev/null --format arrow",
-        f"scan codes {DAY} -o no/rows.arrow",
-        f"scan codes {DAY} --folder codes -o rows.csv",
-        f"scan codes {DAY} --folder token",
-        f"scan codes {DAY} --private",
-        f"scan codes {DAY} --explain --json",
-        f"scan codes {DAY} --json",
-        f"codes {DAY} --escape-formulas",
+        "check --export 5637051",
+        f"codes {DAY} -o folder",
+        f"codes {DAY} -o rows.x",
+        f"codes {DAY} -o rows.parquet --format csv",
+        f"codes {DAY} -o rows.csv.bz2",
+        f"codes {DAY} -o rows.arrow --format csv",
+        f"codes {DAY} -o rows.csv --settle 1h",
+        f"codes {DAY} --schema id",
+        f"codes {DAY} --folder codes --limit 3",
+        f"codes {DAY} --folder codes --settle soon",
+        f"codes {DAY} --folder codes --settle 9999d",
+        f"codes {DAY} --folder codes --refresh 2024-01-16",
+        f"codes {DAY} --folder codes --accept yes",
+        f"codes {DAY} -o no/rows.csv",
+        f"codes {DAY} --folder codes -o rows.csv",
+        f"codes {DAY} --folder token",
         "sandbox --scenario night.toml --demo",
         "sandbox --demo --empty",
         "sandbox --port 65536",
@@ -122,9 +109,14 @@ COMMANDS.add([
     ]),
     command(f"codes {DAY}", None),
     command(f"codes {DAY} --base-url cdp.example.com", None),
-    command(f"codes {DAY} --retry-for 0", "http://127.0.0.1:9"),
     command(f"codes {DAY}", "http://cdp.example.com"),
 ])  # fmt: skip
+
+
+@COMMANDS.of("$ dataaccess codes --on 2024-01-15, where nothing listens")
+def _away(user: User) -> object:
+    user.patch.setenv("DATAACCESS_RETRY_FOR", "0")
+    return user.command("codes", "--on", "2024-01-15", service="http://127.0.0.1:9")
 
 
 @COMMANDS.of("$ dataaccess codes --on 2999-01-01")
@@ -138,15 +130,15 @@ def _denied(user: User) -> object:
         return user.command("codes", "--on", "2024-01-15")
 
 
-@COMMANDS.of("$ dataaccess scan codes --days 2024-01-01 2024-01-05 --folder codes, where a day is rejected")
+@COMMANDS.of("$ dataaccess codes --days 2024-01-01 2024-01-05 --folder codes, where a day is rejected")
 def _folder(user: User) -> object:
     with user.sandbox.fault("status", status=400, where={"day": "2024-01-03"}):
-        return user.command("scan", "codes", "--days", "2024-01-01", "2024-01-05", "--folder", "codes")
+        return user.command("codes", "--days", "2024-01-01", "2024-01-05", "--folder", "codes")
 
 
 for _options in ("--fail-empty", "--strict"):
     for _target in ("--folder codes", "--output rows.csv"):
-        COMMANDS.add([command(f"scan codes --on 2999-01-01 {_target} {_options}")])
+        COMMANDS.add([command(f"codes --on 2999-01-01 {_target} {_options}")])
 
 
 @COMMANDS.of("$ dataaccess status codes, with a damaged file")

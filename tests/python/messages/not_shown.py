@@ -10,23 +10,17 @@ NOT_SHOWN: dict[str, str] = {
     "_client/profiles.py: Profile.token": "runs on the thread of tokens, which Python does not trace",
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
     "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
-    "_probe/": "is an open point in what probe prints",
+    "_probe/": "is an open point in what check prints",
     # Hard to reach.
     "_core/paths.py: location: raise invalid": "an object store",
     "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
     "_sandbox/control.py: Control._response: raise SandboxError(f'the rows": "rows of 1 GiB",
     "_scan/lazy.py: Source.__init__": "an older polars",
-    "cli/scan.py: _into_folder": "Ctrl-C",
-    "cli/target.py: target_of: raise click.UsageError('write": "a terminal",
-    "cli/probe.py": "a terminal",
-    "cli/configure.py": "a terminal",
-    "cli/profile_file.py": "a terminal",
-    "cli/complete_file.py": "Arrow to a link to standard output",
-    # Texts of other programs: shells, a page.
-    "cli/completion.py": "a shell without completion",
+    "cli/rows.py: _into_folder": "Ctrl-C",
+    "cli/rows.py: _kind_of: raise click.UsageError('Parquet": "a terminal",
     # Files and commands of the sandbox with tests of their own.
-    "cli/sandbox/": "the command that serves",
+    "cli/sandbox.py": "the command that serves",
     # Queries of polars.
     "_scan/lazy.py: Source._checked": "queries of polars",
-    "cli/doubts.py: Doubts.check_report": "several files that look wrong together",
+    "cli/rows.py: _Judge.check_report": "several files that look wrong together",
 }

@@ -117,7 +117,7 @@ def test_the_plan_names_days_that_are_not_over(connect: Any) -> None:
 
 def test_the_command_names_days_that_are_not_over(noon: da.Sandbox, tmp_path: Path, capfd: Any) -> None:
     days = ("--days", "2024-01-01", "2024-01-06")
-    words = ["scan", "codes", *days, "--attrs", "id", "--folder", str(tmp_path / "codes")]
+    words = ["codes", *days, "--attrs", "id", "--folder", str(tmp_path / "codes")]
     environment = {"DATAACCESS_BASE_URL": noon.base_url, "DATAACCESS_TOKEN": noon.issue_token()}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():

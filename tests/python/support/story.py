@@ -125,7 +125,6 @@ class Story:
         """The job as a command with `--strict`: its exit code and what it reports."""
         days = ("--days", str(FIRST), self.day(-1 - self.open_days))
         words = (
-            "scan",
             "codes",
             *days,
             "--attrs",

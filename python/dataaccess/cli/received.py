@@ -30,10 +30,11 @@ class EndedRequests:
     def __call__(self) -> list[dict[str, Any]]:
         """The requests as the control routes describe them."""
         found = self._call("GET", f"/requests?after={self._after}")
-        requests = found["requests"]
-        ended = [one for one in requests if _has_ended(one) and one["number"] not in self._returned]
+        running = [one["number"] for one in found["requests"] if one["duration_ms"] is None]
+        known = {*running, *self._returned}
+        ended = [one for one in found["requests"] if one["number"] not in known]
         # A request in flight is looked at again.
-        self._after = min((one["number"] - 1 for one in requests if not _has_ended(one)), default=found["next"])
+        self._after = min(running) - 1 if running else found["next"]
         self._returned.update(one["number"] for one in ended)
         self._returned = {number for number in self._returned if number > self._after}
         return ended
@@ -56,10 +57,6 @@ def request_line(request: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _has_ended(request: Mapping[str, Any]) -> bool:
-    return request["duration_ms"] is not None
-
-
 def _asked(body: object) -> Iterator[str]:
     """The object of a search and its conditions, or the export of a download. Of values it has the days alone."""
     try:
@@ -72,19 +69,12 @@ def _asked(body: object) -> Iterator[str]:
         yield str(content["itemTypeName"])
     if "exportId" in content:
         yield f"export {content['exportId']}"
-    for condition in _conditions(content.get("filters")):
-        value = condition.get("value")
-        if condition.get("data_type") == "datetime":
-            shown = _time(value)
-        else:
+    for condition in [each for group in _listed(content.get("filters"), "OR") for each in _listed(group, "AND")]:
+        if isinstance(condition, dict):
+            value = condition.get("value")
             shown = f"[{len(value)}]" if isinstance(value, list) else "…"
-        yield f"{condition.get('column')} {condition.get('operator')} {shown}"
-
-
-def _conditions(filters: object) -> Iterator[dict[str, Any]]:
-    """The conditions of a filter, as far as it has the form of the API specification."""
-    for group in _listed(filters, "OR"):
-        yield from (condition for condition in _listed(group, "AND") if isinstance(condition, dict))
+            shown = _time(value) if condition.get("data_type") == "datetime" else shown
+            yield f"{condition.get('column')} {condition.get('operator')} {shown}"
 
 
 def _listed(content: object, name: str) -> list[Any]:

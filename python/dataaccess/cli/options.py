@@ -1,0 +1,159 @@
+"""The options that several commands have: which rows, where they go, and the connection to the service."""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import dataaccess as da
+from dataaccess._client.settings import SETTINGS
+from dataaccess.cli.ending import is_typed
+from dataaccess.cli.output import logged
+from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.streams import note
+from dataaccess.cli.values import PATH, Whole, condition, duration, matches, pair, settle, token_path, values
+from dataaccess.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataaccess import Client
+
+_FORMATS = ["csv", "jsonl", "parquet"]
+
+_days = partial(option, section="Days (one of these is required)")
+_row = partial(option, section="Rows")
+_list = partial(_row, type=values, multiple=True)
+_target = partial(option, section="Where they go (the last four are for --folder)")
+_setting = partial(option, section="Connection (others: a variable as DATAACCESS_RETRY_FOR, or the profile)")
+
+SETTLING = "How long a day may change after its end, as 3d. [1h]"
+
+_ATTRIBUTES = all_of(
+    _list("--attrs", "A,B", "Attributes to return, in this order."),
+    _row("--limit", "N", "Number of rows, at most.", type=Whole(min=1)),
+)
+CODES = all_of(
+    _days("--on", "DAY", "Allocated on 2024-01-31, yesterday or today."),
+    _days("--days", "START STOP", "Each day before STOP: a request a day.", nargs=2),
+    _days("--last", "N", "The last N days that are over: a request a day.", type=Whole(min=1)),
+    _days("--since", "DAY", "Allocated on this day or later."),
+    _days("--until", "DAY", "Allocated on this day or earlier."),
+    _days("--where", "TEXT", "As \"month('2024-01')\", or a whole condition; @FILE.", type=condition),
+    _list("--status", "A,B", "available, sent, used; or their numbers."),
+    _list("--audience-type", "A,B", "customer, visitor; or their numbers."),
+    _list("--audience", "ID,ID", "Ids of customers or visitors; @FILE: one a line."),
+    _ATTRIBUTES,
+)
+ITEMS = all_of(
+    click.argument("name"),
+    _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=matches, multiple=True),
+    _row("--where", "TEXT", "As \"col('vip').equals(1)\", or filters; @FILE.", type=condition),
+    _row("--item-type-id", "ID", "Id of an object of your own.", type=int),
+    _ATTRIBUTES,
+)
+WRITING = all_of(
+    _target("-o --output file", "FILE", "File by its suffix: .parquet, .csv, .tsv, .jsonl.", type=PATH),
+    _target("--folder", "DIR", "A Parquet file a request; the same again resumes.", type=PATH),
+    _target("--format kind", "NAME", "csv, jsonl or parquet, if no suffix says it.", type=click.Choice(_FORMATS)),
+    _target("--explain", None, "Print plan and requests, and send nothing."),
+    _target("--strict", None, "Write nothing (exit 65) if data look wrong."),
+    _target("--fail-empty", None, "Write nothing (exit 65) without any row."),
+    _target(
+        "--schema",
+        "COLUMN=TYPE",
+        "string, int64, float64, bool, timestamp, json.",
+        type=pair("COLUMN=TYPE", "area=float64"),
+        multiple=True,
+    ),
+    _target("--split-capped", None, "Split requests that look cut off."),
+    _target("--refresh", "DAYS", 'Request again: a day, "last_days(3)", all.', multiple=True),
+    _target("--accept", "DAYS", "Take days as they are: they look wrong, and are right.", multiple=True),
+    _target("--settle", "TIME", SETTLING, type=settle),
+    _target("--requested-at", None, "Add a column with the time of each request."),
+)
+_OPTIONS = {
+    "profile": _setting("--profile", "NAME", "Profile of the configuration file."),
+    "base_url": _setting("--base-url", "URL", SETTINGS["base_url"].help),
+    "token_file": _setting(
+        "--token-file",
+        "FILE",
+        "File with the token; or set DATAACCESS_TOKEN.",
+        type=token_path,
+        shell_complete=PATH.shell_complete,
+    ),
+    "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
+    "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=duration),
+    "verbose": _setting("-v --verbose", None, "Log each request to standard error."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The settings that were given as options."""
+
+    given: dict[str, Any]
+
+    def client(self, *, is_used: bool = True) -> Client:
+        """A client of these settings. One that is not used needs neither an address nor a token."""
+        options = {name: value for name, value in self.given.items() if value is not None}
+        if file := options.pop("token_file", None):
+            options["token"] = da.token_file(file)
+        has_address = any([options.get("base_url"), options.get("profile"), os.environ.get("DATAACCESS_BASE_URL")])
+        if not is_used:
+            options = {"token": "-", **options}
+        try:
+            return da.Client(**options)
+        except ConfigError as error:
+            if not is_used and not has_address:
+                return da.Client(**{**options, "base_url": "http://localhost"})
+            if has_address or is_typed(error):
+                raise
+            # In a cron job, HOME or the folder of the profiles may be another one.
+            *lines, last = error.problems
+            raise ConfigError.of([*lines, f"{last}; {_absent_profile()}"]) from None
+
+
+def _absent_profile() -> str:
+    from dataaccess._client.profiles import config_path  # `--help` needs no profiles
+
+    path = config_path()
+    # `Path.exists` raises where HOME may not be read.
+    found = os.path.exists(path)  # noqa: PTH110
+    return f"{path} has no profile default" if found else f"there is no file of profiles {path}"
+
+
+def connecting(*left_out: str) -> Callable[[Any], Any]:
+    """Adds the options for a client: the command gets one argument, `connection`.
+
+    Args:
+        *left_out: Options that the command defines by itself.
+    """
+    chosen = {name: one for name, one in _OPTIONS.items() if name not in left_out}
+
+    def add(function: Any) -> Any:
+        @wraps(function)
+        def call(**arguments: Any) -> Any:
+            given = {name: arguments.pop(name) for name in chosen}
+            with logged("dataaccess", _Lines(), logging.DEBUG) if given.pop("verbose") else nullcontext():
+                return function(connection=Connection(given), **arguments)
+
+        return all_of(*chosen.values())(call)
+
+    return add
+
+
+class _Lines(logging.Handler):
+    """Prints the log records of requests."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints a line."""
+        time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
+        note(f"{time} dataaccess: {record.getMessage()}")

@@ -1,0 +1,218 @@
+"""Where the rows of `codes` and `items` go: a terminal, a pipe, a file, or a folder that can be resumed.
+
+What is wrong with it is found before anything is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess import errors
+from dataaccess._display.text import open_text, python_escape, size
+from dataaccess.cli import output
+from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, signaled
+from dataaccess.cli.streams import is_quiet, note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dataaccess import FolderReport, Scan
+    from dataaccess.cli.options import Connection
+
+_DOUBTS = (
+    errors.AbsentAttributeWarning,
+    errors.EmptyResultWarning,
+    errors.IncompleteWarning,
+    errors.MissingIdsWarning,
+    errors.StrayDayWarning,
+)
+
+
+def write(
+    scan_of: Callable[..., Scan],
+    connection: Connection,
+    *,
+    file: str | None,
+    folder: str | None,
+    kind: str | None,
+    explain: bool,
+    as_json: bool,
+    strict: bool,
+    fail_empty: bool,
+    schema: list[tuple[str, str]],
+    split_capped: bool,
+    limit: int | None,
+    **run: Any,
+) -> None:
+    """Writes the rows of the scan that a client and the arguments of all scans make, or explains it."""
+    path = None if file == "-" else file
+    kind = _kind_of(path, folder, kind, as_json=as_json, run=run, is_written=not explain)
+    client = connection.client(is_used=not explain)
+    cap = "split" if split_capped else "warn"
+    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=cap, limit=limit)
+    if explain:
+        _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]}, as_json=as_json)
+        return
+    judge = _Judge(strict, fail_empty)
+    if folder is not None:
+        with output.reported(as_json=as_json):
+            _into_folder(scan, folder, run, judge, as_json=as_json)
+    elif path is not None:
+        with output.reported(as_json=as_json), judge.judged():
+            _into_file(scan, path, kind, judge, as_json=as_json)
+    else:
+        _to_stdout(scan, kind, judge)
+
+
+def _kind_of(
+    file: str | None, folder: str | None, kind: str | None, *, as_json: bool, run: dict[str, Any], is_written: bool
+) -> str:
+    """The format of the rows. `table` is that of a terminal.
+
+    Raises:
+        UsageError: The options do not fit each other.
+        CommandError: The file or folder cannot be written.
+    """
+    if folder is not None:
+        if file is not None or kind not in (None, "parquet"):
+            raise click.UsageError("--folder holds Parquet files: leave out --output and --format")
+        if os.path.isfile(os.path.expanduser(folder)):  # noqa: PTH111, PTH113 - it may be a URL, which is no path
+            message = f"--folder: {folder!r} is a file: name a folder, or write the file with --output"
+            raise CommandError(message, FAILED)
+        return "parquet"
+    if unused := [f"--{name.replace('_', '-')}" for name, value in run.items() if value]:
+        raise click.UsageError(f"{', '.join(unused)}: only with --folder")
+    if file is not None:
+        return _kind_of_file(file, kind)
+    if as_json and kind not in (None, "jsonl") and is_written:
+        raise click.UsageError(f"--json and --format {kind} exclude each other without a file: leave one out")
+    if kind == "parquet" and is_written and output.is_terminal():
+        raise click.UsageError("Parquet is no text for a terminal: write --output FILE, or pipe it into a program")
+    return kind or ("table" if output.is_terminal() and not as_json else "jsonl")
+
+
+def _kind_of_file(file: str, kind: str | None) -> str:
+    from dataaccess._core.paths import location  # loads the core
+    from dataaccess._scan.files import FORMATS, format_of, known_suffixes, not_written
+
+    path = location("path", file, None)
+    chosen = kind or format_of(path)
+    if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
+        raise _refused(file, f"is a folder: name a file, or write --folder {file}")
+    if chosen is None:
+        raise _refused(file, f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format")
+    if problem := not_written(path, chosen, f"--format {chosen}"):
+        raise _refused(file, problem)
+    return chosen
+
+
+def _refused(file: str, problem: str) -> click.UsageError:
+    return click.UsageError(f"--output {file!r} {problem}")
+
+
+def _explain(scan: Scan, settle: dict[str, Any], *, as_json: bool) -> None:
+    """Prints the plan and the first request, or all requests as JSON lines."""
+    bodies = [request["body"] for request in scan.requests()]
+    if as_json:
+        for body in bodies:
+            click.echo(json.dumps(body, ensure_ascii=False))
+        return
+    click.echo(scan.explain(**settle))
+    more = f" (--json prints all {len(bodies):,})" if len(bodies) > 1 else ""
+    click.echo(f"\nPOST{more}\n{json.dumps(bodies[0], ensure_ascii=False)}")
+
+
+def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *, as_json: bool) -> None:
+    chosen = {name: value for name, value in run.items() if value not in (None, ())}
+    for name in ("refresh", "accept"):
+        if days := chosen.get(name):
+            chosen[name] = days[0] if len(days) == 1 else list(days)
+    try:
+        with output.retries_shown():
+            report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
+    except KeyboardInterrupt as error:
+        message, code = signaled(error)
+        raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
+    judge.check_report(report)
+    if report.open_days and not is_quiet():
+        note(f"{report.folder}: {open_text(report.open_days)}")
+    if as_json:
+        output.write_json(as_dict(report.to_dict()))
+    else:
+        output.tell(f"{report.folder}: {str(report).partition(chr(10))[0]}")
+
+
+def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool) -> None:
+    with output.retries_shown():
+        getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
+    stats = scan.last_stats
+    if stats is None:
+        return
+    if as_json:
+        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "warnings")
+        output.write_json(as_dict({"file": file, **{name: getattr(stats, name) for name in names}}))
+    else:
+        output.tell(f"{file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
+
+
+def _to_stdout(scan: Scan, kind: str, judge: _Judge) -> None:
+    """Writes the rows once all have arrived."""
+    with output.retries_shown(), judge.judged():
+        if kind != "table":
+            escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
+            with output.binary_stdout(escape) as stdout:
+                getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
+            return
+        table = scan.collect(progress=output.progress())
+        judge.check_rows(table.num_rows)
+    output.write_table(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """`--strict` and `--fail-empty`: a result that looks wrong replaces nothing, and ends the command with 65."""
+
+    strict: bool
+    fail_empty: bool
+
+    @contextmanager
+    def judged(self) -> Iterator[None]:
+        """What a call warns of is an error, before it has written anything."""
+        with warnings.catch_warnings():
+            for kind in _DOUBTS if self.strict else ():
+                warnings.simplefilter("error", kind)
+            try:
+                yield
+            except _DOUBTS as doubt:
+                raise CommandError(f"nothing was written: {doubt}", DOUBTFUL) from None
+
+    @property
+    def of_run(self) -> dict[str, Any]:
+        """The argument of a run. Its files are judged one by one."""
+        if self.fail_empty:
+            return {"on_doubt": lambda file: file.rows > 0 and not (self.strict and file.doubts)}
+        return {"on_doubt": "error"} if self.strict else {}
+
+    def check_report(self, report: FolderReport) -> None:
+        """Refuses a run that has no rows, or whose tasks together look wrong."""
+        if self.fail_empty and not report.rows:
+            raise CommandError(f"{report.folder} has no rows of this scan", DOUBTFUL, report)
+        if self.strict and report.warnings:
+            raise CommandError(f"{report.folder} has its files, but {'; '.join(report.warnings)}", DOUBTFUL, report)
+
+    def check_rows(self, rows: int) -> None:
+        """Refuses a result without rows."""
+        if self.fail_empty and not rows:
+            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
+
+    def accept(self, stats: Any) -> bool:
+        """Whether a file may be written: `on_doubt=` of a scan."""
+        self.check_rows(stats.rows)
+        return True

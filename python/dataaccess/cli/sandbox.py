@@ -1,0 +1,195 @@
+"""`dataaccess sandbox`: serves the sandbox in this process, until it is stopped.
+
+Lines for the shell go to standard output, lines for people to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import dataaccess as da
+from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
+from dataaccess.cli.ending import USAGE, CommandError, option_of
+from dataaccess.cli.parts import Command, option
+from dataaccess.cli.received import EndedRequests, request_line
+from dataaccess.cli.streams import is_quiet, note
+from dataaccess.cli.values import PATH, Whole, flat, pair, switch_value, token_path, values
+from dataaccess.errors import ConfigError, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataaccess.sandbox import Sandbox
+
+_TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
+_ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
+
+_data = partial(option, section="Data, one of")
+_behavior = partial(option, section="Behavior where the API specification is silent")
+_access = partial(option, section="Access")
+_NAMES = ("all-utc", "local-times", "other-zone-inclusive")
+_SWITCH = pair("NAME=VALUE", "latency=0.5")
+
+_EPILOG = """\b
+Examples:
+  dataaccess sandbox --port 8080
+  dataaccess sandbox --scenario night.toml
+"""
+
+_SERVED = f"""
+  POST {{url}}{SEARCH_PATH}        promotion codes, customers
+  POST {{url}}{DOWNLOAD_PATH}   segment exports
+  GET  {{url}}/openapi.json                  the description of both
+  GET  {{url}}/healthz                       whether it runs
+  open {{url}}/__sandbox/                    a page with its requests, rows, faults and exports
+"""
+_REPLAYED = "--replay takes --port, --json and --quiet alone: a recording has the behavior of its service"
+
+# A wait without a timeout would not notice Ctrl-C on Windows. The lines of requests are written after it too.
+_POLL_SECONDS = 0.25
+
+
+@click.command("sandbox", cls=Command, epilog=_EPILOG)
+@_data("--demo", None, "Synthetic data of the last 60 days; the default.")
+@_data("--until", "DAY", "Synthetic data up to this day, the same each time.")
+@_data("--empty", None, "No data.")
+@_data("--scenario", "FILE", "Rows, switches, faults, exports of a TOML or JSON file.", type=PATH)
+@_data("--replay", "FILE", "Responses that Client(record=FILE) recorded.", type=PATH)
+@_behavior("--platform", "NAME", f"{', '.join(_NAMES)}, or a file.")
+@_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
+@_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
+@_access("--scopes", "A,B", "Scopes of the token. [all]", type=values, multiple=True)
+@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
+@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
+@_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
+@_access("--allow-remote", None, "Permit other machines; needs both tokens.")
+@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", type=values, multiple=True)
+def command(*, as_json: bool, **given: Any) -> None:
+    """Serve the sandbox on this machine.
+
+    The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
+    lines for the shell. The service ends with Ctrl-C. Routes below /__sandbox control it, with the admin token.
+    A --platform may be a file that dataaccess check --json wrote. Tokens for other machines have 32 characters or more.
+    """
+    _check(given)
+    stopping = _stop_by_signals()
+    scopes, own = flat(given["scopes"]) or None, _token_of(given["token_file"], _TOKEN)
+    access = {
+        "port": given["port"],
+        "token": own,
+        "admin_token": _token_of(given["admin_token_file"], _ADMIN_TOKEN),
+        "host_names": flat(given["host_names"]),
+        "allow_remote": given["allow_remote"],
+        **({} if given["host"] is None else {"host": given["host"]}),
+    }
+    with _typed_wrong(given["scenario"]):
+        sandbox, what = _started(access, given)
+    with sandbox:
+        token, granted = own or _issued(sandbox, scopes), scopes or sandbox.scopes
+        note(f"Serving the Data Access API with {what}, until Ctrl-C:")
+        note(_SERVED.format(url=sandbox.base_url))
+        note(f"The token has the scopes {', '.join(granted)}.")
+        # Containers keep what is printed, and who lets other machines connect has both tokens.
+        tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
+        _print(sandbox.base_url, tokens, granted, as_json=as_json)
+        ended = EndedRequests(sandbox._control.call)
+        is_stopped = False
+        while not is_stopped:
+            is_stopped = stopping.wait(_POLL_SECONDS)
+            for request in [] if is_quiet() else ended():
+                note(request_line(request))
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Refuses options that exclude each other."""
+    named = {name for name, value in given.items() if value not in (None, False, 0, ())}
+    kinds = [{"demo", "until"}, {"empty"}, {"scenario"}, {"replay"}]
+    if sum(not named.isdisjoint(kind) for kind in kinds) > 1:
+        names = "--demo or --until, --empty, --scenario and --replay"
+        raise click.UsageError(f"{names} exclude each other: write one")
+    if "scenario" in named and named & {"platform", "switches"}:
+        raise click.UsageError("--scenario has platform and switches: write them into its file")
+    if "replay" in named and named - {"replay", "port"}:
+        raise click.UsageError(_REPLAYED)
+    if {"scopes", "token_file"} <= named:
+        raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
+    if "scopes" in named and os.environ.get(_TOKEN):
+        raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
+
+
+def _started(access: dict[str, Any], data: dict[str, Any]) -> tuple[Sandbox, str]:
+    """A sandbox with the data, and what it serves, for people."""
+    if data["replay"] is not None:
+        return da.Sandbox.replay(data["replay"], port=access["port"]), f"the recording {data['replay']}"
+    if data["scenario"] is not None:
+        return da.Sandbox.scenario(data["scenario"], **access), f"the scenario {data['scenario']}"
+    behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in data["switches"]}}
+    behavior |= {} if data["platform"] is None else {"platform": data["platform"]}
+    if data["empty"]:
+        return da.Sandbox(**behavior, **access), "no data"
+    until = data["until"]
+    named = f"synthetic data{'' if until is None else f' up to {until}'}"
+    return da.Sandbox.demo(until=until, **behavior, **access), named
+
+
+@contextmanager
+def _typed_wrong(scenario: str | None) -> Iterator[None]:
+    """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
+    from dataaccess._core.paths import local_path  # loads the core
+
+    try:
+        yield
+    except ConfigError as error:
+        is_of_scenario = scenario is not None and str(error).startswith(local_path(scenario))
+        if is_of_scenario or option_of(str(error)) is None:
+            raise CommandError(str(error), USAGE) from None
+        raise
+    except SandboxError as error:
+        text = str(error)
+        if text.startswith(("switch ", "there is no switch ")):
+            raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
+        raise
+
+
+def _issued(sandbox: Sandbox, scopes: list[str] | None) -> str:
+    """A token. Its scopes were typed, and the sandbox knows no options."""
+    try:
+        return sandbox.issue_token(scopes)
+    except ConfigError as error:
+        raise CommandError(f"--{error}", USAGE) from None
+
+
+def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"base_url": base_url, **tokens, "scopes": scopes}))
+        return
+    click.echo(f"export DATAACCESS_BASE_URL={base_url}")
+    for name, variable in (("token", "DATAACCESS_TOKEN"), ("admin_token", _ADMIN_TOKEN)):
+        if name in tokens:
+            click.echo(f"export {variable}={shlex.quote(tokens[name])}")
+
+
+def _stop_by_signals() -> threading.Event:
+    stopping = threading.Event()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # A signal that `nohup` ignores stays ignored.
+        if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
+            signal.signal(number, lambda *_: stopping.set())
+    return stopping
+
+
+def _token_of(file: str | None, variable: str) -> str | None:
+    """The token of the file; without a file, of the variable, if it is set."""
+    if file is None:
+        return os.environ.get(variable) or None
+    return da.token_file(file)()
