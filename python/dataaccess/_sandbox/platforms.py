@@ -1,4 +1,4 @@
-"""Platforms: switches by a name, or as `dataaccess probe` found them at a service."""
+"""Platforms: switches by a name, or in a file."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PLATFORMS: dict[str, dict[str, str]] = {
 
 
 def switches_of(platform: str | os.PathLike[str] | None) -> dict[str, Any]:
-    """The switches of a platform, by its name or from the file that a probe wrote."""
+    """The switches of a platform, by its name or from a file."""
     if platform is None:
         return {}
     name = string("platform", os.fspath(platform) if isinstance(platform, os.PathLike) else platform)
     if name in PLATFORMS:
         return PLATFORMS[name]
-    known = f"one of {', '.join(PLATFORMS)}, or a file that `dataaccess probe` wrote"
+    known = f"one of {', '.join(PLATFORMS)}, or a file with a table `switches`"
     if not name.endswith(SUFFIXES):
         raise ConfigError(f"platform must be {known}, not {name!r}")
     try:

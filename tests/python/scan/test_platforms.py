@@ -94,7 +94,11 @@ def test_a_lazy_filter_by_day_is_that_day(platform: Platform, instants: dict[str
 
 def test_the_check_calls_the_settings_right(platform: Platform) -> None:
     check = platform.sandbox.client(**platform.settings).check(DAY)
-    assert (check.is_day_right, check.is_comparison_right, check.is_ok) == (True, True, True), str(check)
+    assert (check.answers["timezone"].is_right, check.answers["day_comparison"].is_right, check.is_ok) == (
+        True,
+        True,
+        True,
+    ), str(check)
 
 
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
