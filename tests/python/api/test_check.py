@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.arguments import about
-from support.raw_server import EXPORT, always, http, in_turn, serving
+from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
 
@@ -73,9 +73,9 @@ def test_a_refused_token_is_not_ok(sandbox: da.Sandbox) -> None:
 
 @pytest.mark.parametrize("is_success", [True, False])
 def test_codes_of_exports_are_found(connect: Any, is_success: bool) -> None:
-    entry = {**EXPORT["data"]["entries"][0], "endTime": "2024-01-15T09:00:00.000Z"}
+    entry = {**ENTRY, "endTime": "2024-01-15T09:00:00.000Z"}
     entries = [{**entry, "responseCode": 200 if is_success else 0}, {**entry, "responseCode": 500}]
-    export = {**EXPORT, "data": {**EXPORT["data"], "entries": entries}}
+    export = {**EXPORT, "data": {"entries": entries, "meta": {"total": 2}}}
     with serving(in_turn(http(), http(export), http())) as server:
         answer = connect(server.base_url).check(export_id=7).answers["export codes"]
         assert server.requests[1].json["exportId"] == 7

@@ -90,6 +90,17 @@ def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) 
     assert found.get("code_value_type") in ((None,) if switches.get("value_type") != "required" else (None, "normal"))
 
 
+DATA: tuple[object, ...] = (
+    None,
+    [],
+    "a string",
+    {"status": False, "data": []},
+    {"status": True, "data": [1, None]},
+    {"status": True, "data": [{"id": ["a"], "allocated_time": {}}]},
+    {"entries": {}, "meta": {}},
+    {"entries": [7], "meta": {}},
+    {"entries": [{}, {"endTime": 5, "responseCode": []}], "meta": {}},
+)
 BODIES: list[object] = [
     {},
     [],
@@ -97,20 +108,7 @@ BODIES: list[object] = [
     None,
     {"code": "200", "data": {}},
     {"code": 200, "message": ""},
-    *(
-        {"code": 200, "message": "", "data": data}
-        for data in (
-            None,
-            [],
-            "a string",
-            {"status": False, "data": []},
-            {"status": True, "data": [1, None]},
-            {"status": True, "data": [{"id": ["a"], "allocated_time": {}}]},
-            {"entries": {}, "meta": {}},
-            {"entries": [7], "meta": {}},
-            {"entries": [{}, {"endTime": 5, "responseCode": []}], "meta": {}},
-        )
-    ),
+    *({"code": 200, "message": "", "data": data} for data in DATA),
     {"code": 429, "message": "", "data": None},
     {"code": 500, "message": "", "data": None},
 ]
