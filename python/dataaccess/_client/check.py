@@ -320,12 +320,7 @@ class Check:
         if failure is None:
             self._answer(name, "found", f"the status of export {asked} came", True, True)
             self._answer_codes(codes)
-        elif isinstance(failure, PermissionDeniedError):
-            self._errors[name] = failure
-            self._answer(name, "found", _reason(failure), False, False)
-        elif (
-            isinstance(failure, ApiError) and failure.code is not None and self._answers["scope item"].state == "found"
-        ):
+        elif _code_of_refusal(failure) is not None and self._answers["scope item"].state == "found":
             # At a wrong address the path may be refused: the search has shown whether this one is right.
             seen = f"export {asked} was refused, and not the token, which proves no scope"
             self._answer(name, "reading", f"{seen}: name an export that exists: check(export_id=…)")
@@ -582,6 +577,11 @@ class Check:
 def _is_refused(error: DataAccessError) -> bool:
     """Whether the service refused a request, and neither the token nor all requests."""
     return isinstance(error, RequestRejectedError) or type(error) is ApiError
+
+
+def _code_of_refusal(error: DataAccessError) -> int | None:
+    """The code in the envelope of such a refusal, which something on the way does not have."""
+    return error.code if _is_refused(error) and isinstance(error, ApiError) else None
 
 
 def _reason(error: DataAccessError) -> str:
