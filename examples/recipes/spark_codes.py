@@ -13,7 +13,7 @@ start, stop, target = sys.argv[1:]
 spark = SparkSession.builder.appName("codes").getOrCreate()
 codes = (
     spark.read.format("dataaccess")
-    .option("allocated_time", f"days('{start}', '{stop}')")  # one partition a day; the stop day is excluded
+    .option("allocated_time", f"days('{start}', '{stop}')")  # the stop day is excluded
     .option("day_column", "day")  # the requested day, whatever the zone of the session is
     .option("retry_for", 600)
     .load()

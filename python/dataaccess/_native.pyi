@@ -12,7 +12,6 @@ __all__ = [
     "ENVIRONMENT",
     "ERROR_CLASSES",
     "STORE_SCHEMES",
-    "SWITCHES",
     "VERSION",
     "RawBatch",
     "RawClient",
@@ -47,7 +46,6 @@ __all__ = [
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
 STORE_SCHEMES: list[str]
-SWITCHES: dict[str, str]
 VERSION: str
 
 @final

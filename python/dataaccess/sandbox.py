@@ -40,8 +40,8 @@ class Sandbox(Data):
     Args:
         port: Port to listen on; 0 takes a free one.
         platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
-            `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
-            `dataaccess check --json` wrote of yours.
+            `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or a TOML or
+            JSON file with a table `switches`.
         switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
             the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote`.

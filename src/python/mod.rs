@@ -46,11 +46,9 @@ mod _native {
 
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
-    use pyo3::types::IntoPyDict;
 
     use crate::config::environment;
     use crate::error::Kind;
-    use crate::sandbox::switches::SWITCHES;
     use crate::store::SCHEMES;
 
     #[pymodule_export]
@@ -95,7 +93,6 @@ mod _native {
         module.add("ERROR_CLASSES", Kind::ALL.iter().map(|kind| kind.class_name()).collect::<Vec<_>>())?;
         module.add("ENVIRONMENT", environment::ALL)?;
         module.add("STORE_SCHEMES", SCHEMES)?;
-        module.add("SWITCHES", SWITCHES.iter().copied().into_py_dict(module.py())?)?;
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;
         let py = module.py();

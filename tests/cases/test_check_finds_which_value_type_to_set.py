@@ -29,10 +29,10 @@ def test_what_to_set(switch: str, setting: Any, is_ok: bool) -> None:
         check = sandbox.client(code_value_type=setting).check("2024-01-15")
     assert check.is_ok == is_ok
     assert ("code_value_type" in check.errors) == (not is_ok)
-    assert ("code_value_type" in str(check)) == (not is_ok)
+    assert check.answers["code_value_type"].is_right == is_ok
     assert check.scopes["item"]
-    assert check.is_day_right
-    assert check.is_comparison_right
+    assert check.answers["timezone"].is_right
+    assert check.answers["day_comparison"].is_right
 
 
 def test_a_service_that_finds_nothing_without_it() -> None:
@@ -54,4 +54,4 @@ def test_a_refused_form_does_not_hide_that_a_day_has_no_rows() -> None:
         check = sandbox.client().check("2023-06-01")
     assert check.errors == {}
     assert check.is_ok
-    assert "2023-06-01" in str(check.day)
+    assert "2023-06-01" in str(check.answers["timezone"].detail)

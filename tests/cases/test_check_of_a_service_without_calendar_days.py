@@ -13,17 +13,17 @@ CODE = {"audience_type": -1003, "allocated_audience": "c", "code_status": 3}
 def test_codes_that_do_not_stay_together() -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"day_equals": "window"}) as sandbox:
         check = sandbox.client().check("2024-01-15")
-    assert check.is_day_right is None
-    assert "calendar" in str(check.day)
-    assert "timezone=" not in str(check.day)
+    assert check.answers["timezone"].is_right is None
+    assert "calendar" in str(check.answers["timezone"].detail)
+    assert "timezone=" not in str(check.answers["timezone"].detail)
 
 
 def test_an_end_at_which_no_zone_begins_a_day() -> None:
     with da.Sandbox(switches={"day_equals": "window"}) as sandbox:
         sandbox.load("promotion_code", [{**CODE, "id": "a", "allocated_time": "2024-01-15 23:20:00"}])
         check = sandbox.client().check("2024-01-15")
-    assert check.is_day_right is None
-    assert "calendar" in str(check.day)
+    assert check.answers["timezone"].is_right is None
+    assert "calendar" in str(check.answers["timezone"].detail)
 
 
 def test_the_window_begins_at_the_instant() -> None:

@@ -142,15 +142,17 @@ class AsyncClient(BaseClient):
     validate_codes = Client.validate_codes
     validate_items = Client.validate_items
 
-    async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
+    async def check(
+        self, day: Time | None = None, export_id: int | None = None, *, timeout: float | timedelta | None = None
+    ) -> ClientCheck:
         """As `Client.check`, awaited."""
-        from dataaccess._client.check import Findings  # as in `Client`
+        from dataaccess._client.check import Check  # as in `Client`
 
-        findings = Findings(self, timeout)
-        for name, call, arguments in findings.steps(day):
-            with findings.attempt(name):
-                findings.response = await getattr(findings.client._raw, f"{call}_async")(*arguments)
-        return findings.result()
+        check = Check(self, day, export_id, timeout)
+        for client, call, arguments in check.requests():
+            with check.attempt():
+                check.response = await getattr(client._raw, f"{call}_async")(*arguments)
+        return check.result()
 
     async def post(
         self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None

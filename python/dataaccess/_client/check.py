@@ -1,199 +1,352 @@
-"""What `check` finds out about a client and its service."""
+"""What `check` finds out about a client and its service: a few reading requests, and an answer to each question."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from time import monotonic
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from dataaccess import errors
 from dataaccess._client.base import BaseClient
+from dataaccess._client.segment import has_ended
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
+from dataaccess._contract import CUSTOMER
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
 from dataaccess._display.text import cell
 from dataaccess._public import public
+from dataaccess._types import AttrsFormat, CodeStatus
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
-from dataaccess.filters import Days, Time, on, op, yesterday
+from dataaccess.filters import Days, Time, col, on, op, yesterday
 
-# What a request is about, the method of the native client, and its arguments.
-_Request: TypeAlias = tuple[str, str, tuple[Any, ...]]
-# What was found out, and whether a setting is right, as far as they are known.
-_Found: TypeAlias = tuple[str | None, bool | None]
+# A client, the method of its native client, and the arguments.
+_Request: TypeAlias = tuple[BaseClient, str, tuple[Any, ...]]
+State: TypeAlias = Literal["found", "reading", "not found"]
 
-_KINDS = {True: "good", False: "bad", None: "doubt"}
-# A day without codes, and an export that need not exist.
+# A day without codes, an export that need not exist, and a customer who does not.
 _EMPTY_DAY = "1990-01-01"
 _ANY_EXPORT = 1
-# Seconds that a check may take. Less than the least is no time for a request.
+_NOBODY = "no_such_customer"
+# Seconds that a check without a day may take. Less than the least is no time for a request.
 _TIMEOUT = 30
 _LEAST = 0.001
 # A shorter response is not taken for one that was cut off.
 _LEAST_CAP = 100
+# What a service that ignores a condition may send.
+_MOST_BYTES = 64 * 1024 * 1024
+_SETTINGS = ("timezone", "source_timezone", "day_comparison", "known_row_cap", "attrs_format", "code_value_type")
+_NAME_A_DAY = "name a day that has many codes: check(day)"
+_NO_TIME = "there was no time left to ask; raise timeout"
+_NOT_REACHED = "the service was not reached"
+_NO_SCOPE = "the token may not search codes"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """The answer of `Client.check` to one question.
+
+    Attributes:
+        question: `address`, `tls`, `proxy`, `token`, `scope item`, `scope download`, `export codes`, or the setting
+            that it is about.
+        state: `found`: requests show it. `reading`: the likeliest meaning of what was seen. `not found`.
+        value: What was found; None if it is not known.
+        detail: What was seen, or why it was not found and what would help.
+        is_right: Whether the client has it so; None if that is not known.
+    """
+
+    question: str
+    state: State
+    value: Any
+    detail: str
+    is_right: bool | None = None
+
+    def __str__(self) -> str:
+        """The answer in a line."""
+        mark = "✗" if self.is_right is False else {"found": "✓", "reading": "~", "not found": "?"}[self.state]
+        value = "" if self.value is None or isinstance(self.value, bool) else f"{_shown(self.value)}: "
+        return f"{mark} {self.question:15}  {value}{self.state + ': ' if self.state != 'found' else ''}{self.detail}"
 
 
 @public
 @dataclass(frozen=True, slots=True, repr=False)
 class ClientCheck:
-    """What a client can do at its service: what `Client.check` returns. `print(check)` shows it in a few lines.
+    """What a client can do at its service: what `Client.check` returns. `print(check)` shows it, a line an answer.
 
     Attributes:
         base_url: Address of the service.
         is_sandbox: Whether the data is synthetic.
         is_reachable: Whether the service responded.
-        token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
-        scopes: Whether the token permits `item` (searches of codes) and `download` (whatever the service calls its
-            scope); None if that is not known, as where there is no such export.
-        timezone: The time zone of the client.
-        day: What was found out about the day, if one was given.
-        is_day_right: Whether days are of `timezone`, and records of `source_timezone`; None if that is not known.
-        day_comparison: The `day_comparison` of the client.
-        comparison: What was found out about `after_date` and `before_date`, if a day with rows was given.
-        is_comparison_right: Whether the service compares days as `day_comparison` says; None if that is not known.
+        answers: The answers by question, in the order in which they are shown.
+        errors: What failed, by question.
+        requests: How many requests were sent. They only read.
         seconds: How long the check took.
-        errors: What failed, by scope, `day` or `day_comparison`; at `code_value_type`, that the setting is wrong.
     """
 
     base_url: str
     is_sandbox: bool
     is_reachable: bool
-    token_source: str
-    scopes: dict[str, bool | None]
-    timezone: str
-    day: str | None
-    is_day_right: bool | None
-    day_comparison: str
-    comparison: str | None
-    is_comparison_right: bool | None
-    seconds: float
+    answers: dict[str, CheckAnswer]
     errors: dict[str, DataAccessError]
-    # The response to the download was that there is no such export: what that says of the scope is not specified.
-    _has_no_export: bool = False
+    requests: int
+    seconds: float
 
     @property
     def is_ok(self) -> bool:
         """Whether the service is reachable, did not refuse each request, and nothing is known to be wrong."""
-        is_wrong = False in (self.is_day_right, self.is_comparison_right) or "code_value_type" in self.errors
-        return self.is_reachable and (any(self.scopes.values()) or self._has_no_export) and not is_wrong
+        is_usable = any(self.answers[f"scope {name}"].is_right is not False for name in ("item", "download"))
+        is_wrong = any(answer.is_right is False for name, answer in self.answers.items() if name in _SETTINGS)
+        return self.is_reachable and self.answers["token"].is_right is True and is_usable and not is_wrong
+
+    @property
+    def scopes(self) -> dict[str, bool | None]:
+        """Whether the token permits `item` (searches of codes) and `download`; None if that is not known."""
+        return {name: self.answers[f"scope {name}"].value for name in ("item", "download")}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that were found: arguments of `Client`, and lines of a profile."""
+        return {name: value for name in _SETTINGS if (value := self.answers[name].value) is not None}
+
+    def to_toml(self) -> str:
+        """Writes the settings as lines of a profile, each with what was seen.
+
+        Returns:
+            TOML.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> print(da.Client("sandbox:demo").check().to_toml(), end="")
+            attrs_format = "array"  # a search of a customer was accepted
+        """
+        pairs = ((name, value, self.answers[name].detail) for name, value in self.settings.items())
+        return "".join(_escaped(f"{name} = {_shown(value)}  # {detail}") + "\n" for name, value, detail in pairs)
+
+    def to_code(self) -> str:
+        """Writes the settings as a call of `Client`.
+
+        Returns:
+            An expression of Python.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.Client("sandbox:demo").check().to_code()
+            'da.Client("http://127.0.0.1:...", attrs_format="array")'
+        """
+        arguments = [_shown(self.base_url), *(f"{name}={_shown(value)}" for name, value in self.settings.items())]
+        return _escaped(f"da.Client({', '.join(arguments)})")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything for `json.dumps`.
+
+        Returns:
+            The attributes, the settings, and the answers as dicts.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.Client("sandbox:demo").check().to_dict()["is_ok"]
+            True
+        """
+        return {
+            "base_url": self.base_url,
+            "is_ok": self.is_ok,
+            "is_sandbox": self.is_sandbox,
+            "is_reachable": self.is_reachable,
+            "requests": self.requests,
+            "seconds": self.seconds,
+            "settings": self.settings,
+            "answers": [asdict(answer) for answer in self.answers.values()],
+            "errors": {name: str(error) for name, error in self.errors.items()},
+        }
 
     def __bool__(self) -> bool:
         """As `is_ok`."""
         return self.is_ok
 
     def __str__(self) -> str:
-        """A line for each finding."""
-        address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
-        reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
-        has_day = self.day is not None or "day" in self.errors
-        day = self.day or ("not known" if has_day else "not checked; name a day that has rows: check(day)")
-        comparison = self.comparison or ("not known" if has_day else "not checked")
-        lines = [
-            f"address:   {address}: {reached}",
-            f"token:     from {self.token_source}: {self._accepted() or 'not tried'}",
-            f"scopes:    {', '.join(f'{name}: {self._scope(name)}' for name in self.scopes)}",
-            f"time zone: {self.timezone}: {day}",
-            f"ranges:    {self.day_comparison}: {comparison}",
-        ]
-        # A token that is refused is refused by both requests, for one reason.
-        reasons: dict[str, list[str]] = {}
-        for name, error in self.errors.items():
-            reasons.setdefault(str(error).removeprefix(f"{error.operation}: "), []).append(name)
-        return "\n".join([*lines, *(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())])
-
-    def _accepted(self) -> str | None:
-        """Whether the service accepted the token, in words; None if no response says so."""
-        known = [has for has in self.scopes.values() if has is not None]
-        refused = "not refused" if self._has_no_export else "not accepted" if known else None
-        return "accepted" if any(known) else refused
-
-    def _scope(self, name: str) -> str:
-        """What is known of a scope, in words."""
-        if name == "download" and self._has_no_export:
-            return "not refused"
-        return {True: "yes", False: "no", None: "not known"}[self.scopes[name]]
+        """A line for each answer."""
+        return "\n".join(cell(str(answer), 1_000) for answer in self.answers.values())
 
     def _repr_html_(self) -> str:
-        """The findings for notebooks."""
-        kinds = {
-            "address": _KINDS[self.is_reachable],
-            "token": _KINDS[any(self.scopes.values()) or (None if None in self.scopes.values() else False)],
-            "scopes": _KINDS[all(self.scopes.values()) or (None if any(self.scopes.values()) else False)],
-            "time zone": _KINDS[self.is_day_right],
-            "ranges": _KINDS[self.is_comparison_right],
-        }
-        lines = (line.partition(":") for line in str(self).splitlines())
-        rows = [
-            (name, html.Mark(cell(text.strip(), 1_000), f"{kinds.get(name, 'bad')} wide")) for name, _, text in lines
-        ]
+        """The answers for notebooks."""
+        kinds = {True: "good", False: "bad", None: "doubt"}
+        rows = []
+        for name, answer in self.answers.items():
+            text = cell(str(answer)[len(f"✓ {name:15}  ") :], 1_000)
+            rows.append((name, html.Mark(text, f"{kinds[answer.is_right]} wide")))
         return html.block(html.title("Check of a client", "ok" if self.is_ok else "not ok"), html.facts(rows))
 
     def __repr__(self) -> str:
         return f"ClientCheck({self.base_url!r}, {'ok' if self.is_ok else 'not ok'})"
 
 
-class Findings:
-    """Finds out what a client can do. The failure of a request is a finding."""
+def _shown(value: object) -> str:
+    """A text or number, or a list of them, as JSON, TOML and Python write it."""
+    return json.dumps(value, ensure_ascii=False)
 
-    def __init__(self, client: BaseClient, timeout: object) -> None:
+
+def _escaped(text: str) -> str:
+    """A text on one line, also where a terminal or TOML would obey a character."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
+
+
+class Check:
+    """Asks the questions. The caller sends each of `requests` as an `attempt`, before it takes the next one."""
+
+    def __init__(self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
-        usual = min(client._settings["timeout"], _TIMEOUT)
+        usual = client._settings["timeout"]
+        usual = usual if day is not None else min(usual, _TIMEOUT)
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
+        most = min(client._settings["max_result_bytes"] or _MOST_BYTES, _MOST_BYTES)
         # Sends each request once.
-        self.client = client.with_options(retry_for=0, timeout=self._timeout)
-        self._began = monotonic()
-        self._scopes: dict[str, bool | None] = {"item": None, "download": None}
+        self.client = client.with_options(retry_for=0, timeout=self._timeout, max_result_bytes=most)
+        self._day, self._export_id = day, export_id
+        self._search = None if day is None else self._search_of(day)
+        self._began, self._requests = monotonic(), 0
+        self._answers: dict[str, CheckAnswer] = {}
         self._errors: dict[str, DataAccessError] = {}
-        self._is_reachable = self._has_no_export = self._has_tried_form = False
-        self._may_ask = True
-        # Of the last attempt: the rows of a search come first. None of them if it failed.
-        self.response: Any = ([],)
-        self._day: _Found = (None, None)
-        self._comparison: _Found = (None, None)
+        self._is_reachable, self._may_ask, self._has_tried_form = False, True, False
+        # Of the last request.
+        self.response: Any = None
+        self._failure: DataAccessError | None = None
 
-    def steps(self, day: Time | None) -> Iterator[_Request]:
-        """The requests of a check. The caller sends each as an `attempt`, before it takes the next one."""
-        search = None if day is None else self._search_of(day)
-        nothing = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1)
-        yield "item", "search_codes", (nothing,)
-        if "item" in self._errors:
-            yield from self._in_other_form(nothing)
-        if (left := self._left()) is not None:
-            yield "download", "download_segment", (_ANY_EXPORT, left)
-        if search is not None and self._left() is not None:
-            yield from self._steps_of_day(day, *search)
+    def requests(self) -> Iterator[_Request]:
+        """The requests of a check."""
+        yield from self._scope_of_codes()
+        yield from self._export()
+        yield from self._steps_of_day()
+        yield from self._form_of_attributes()
 
     @contextmanager
-    def attempt(self, name: str) -> Iterator[None]:
-        """Notes what a request says about a scope, the day or a setting."""
-        self.response = ([],)
+    def attempt(self) -> Iterator[None]:
+        """Notes what became of a request. Its failure is a finding."""
+        self.response, self._failure = None, None
+        self._requests += 1
         try:
             yield
         except DataAccessError as error:
-            # A service at a wrong address may refuse the path: the search has shown whether this one is right.
-            is_envelope = _is_refused(error) and isinstance(error, ApiError) and error.code is not None
-            if name == "download" and is_envelope and self._scopes["item"] is not None:
-                self._has_no_export = True
-            else:
-                self._errors[name] = error.with_traceback(None)
-            if name in self._scopes:
-                self._scopes[name] = False if isinstance(error, PermissionDeniedError) else None
+            self._failure = error.with_traceback(None)
             self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
             # A second request would wait just as long.
             self._may_ask = not isinstance(error, errors.ConnectError | errors.RequestTimeoutError)
         else:
             self._is_reachable = True
-            if name in self._scopes:
-                self._scopes[name] = True
+
+    def _left(self) -> float | None:
+        """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
+        left = round(self._timeout - (monotonic() - self._began), 3)
+        return left if self._may_ask and left >= _LEAST else None
+
+    def _answer(
+        self, question: str, state: State, detail: str, value: object = None, is_right: bool | None = None
+    ) -> None:
+        self._answers[question] = CheckAnswer(question, state, value, detail, is_right)
+
+    def _failed(self, question: str) -> None:
+        """Answers a question whose request failed."""
+        if self._failure is not None:
+            self._errors[question] = self._failure
+            is_refused = isinstance(self._failure, PermissionDeniedError)
+            value = False if is_refused else None
+            self._answer(question, "found" if is_refused else "not found", _reason(self._failure), value, value)
+
+    def _codes(self, arguments: dict[str, Any], client: BaseClient | None = None) -> Iterator[_Request]:
+        """A search of codes; none if no time is left."""
+        if (left := self._left()) is not None:
+            yield client or self.client, "search_codes", ({**arguments, "timeout": left},)
+        else:
+            self.response, self._failure = None, None
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The rows of the last search; none if it failed."""
+        return self.response[0] if self.response is not None else []
+
+    def _ids(self) -> set[str]:
+        """The ids of the codes of the last search, of whatever type they are."""
+        return {str(row.get("id")) for row in self._rows()}
+
+    def _scope_of_codes(self) -> Iterator[_Request]:
+        """A search that finds nothing, and the form of its conditions."""
+        nothing = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1)
+        yield from self._codes(nothing)
+        form = self.client._settings["code_value_type"]
+        self._answer("code_value_type", "not found", "no search of codes was accepted")
+        if self._failure is None:
+            self._answer("code_value_type", "found", f"accepted {'with' if form else 'without'} value_type", form, True)
+        else:
+            refusal = self._failure
+            yield from self._in_other_form(nothing, refusal)
+            self._failure = None if self._answers["code_value_type"].state == "found" else refusal
+        self._answer("scope item", "found", "a search of codes was accepted", True, True)
+        self._failed("scope item")
+
+    def _in_other_form(self, arguments: dict[str, Any], refusal: DataAccessError | None = None) -> Iterator[_Request]:
+        """Repeats a search that was refused or found nothing with the other `code_value_type`, and keeps what helps."""
+        if self._has_tried_form or not (refusal is None or _is_refused(refusal)):
+            return
+        self._has_tried_form = True
+        has_form = self.client._settings["code_value_type"] is None
+        other = self.client.with_options(code_value_type="normal" if has_form else None)
+        yield from self._codes(arguments, other)
+        if self.response is None or (refusal is None and not self._rows()):
+            return
+        self.client = other
+        right, wrong = ("with", "without") if has_form else ("without", "with")
+        failed = "finds nothing" if refusal is None else "is refused"
+        advice = 'set code_value_type="normal"' if has_form else "unset code_value_type"
+        seen = f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
+        self._answer("code_value_type", "found", seen, "normal" if has_form else None, False)
+        self._errors["code_value_type"] = DataAccessError(seen)
+
+    def _export(self) -> Iterator[_Request]:
+        """The status of an export: a scope, and the codes with which exports end."""
+        name, codes = "scope download", "export codes"
+        asked = _ANY_EXPORT if self._export_id is None else self._export_id
+        self._answer(codes, "not found", "name an export that has ended: check(export_id=…)")
+        if (left := self._left()) is None:
+            self._answer(name, "not found", "not asked")
+            return
+        yield self.client, "download_segment", (asked, left)
+        failure = self._failure
+        if failure is None:
+            self._answer(name, "found", f"the status of export {asked} came", True, True)
+            self._answer_codes(codes)
+        elif _code_of_refusal(failure) is not None and self._answers["scope item"].state == "found":
+            # At a wrong address the path may be refused: the search has shown whether this one is right.
+            seen = f"export {asked} was refused, and not the token, which proves no scope"
+            self._answer(name, "reading", f"{seen}: name an export that exists: check(export_id=…)")
+        else:
+            self._failed(name)
+
+    def _answer_codes(self, question: str) -> None:
+        """The codes of the entries that have ended."""
+        if self._export_id is None:
+            return
+        ended = [entry for entry in self.response["data"]["entries"] if has_ended(entry)]
+        if not ended:
+            self._answer(question, "not found", f"no entry of export {self._export_id} has ended: name another one")
+            return
+        counts = Counter(str(entry.get("responseCode")) for entry in ended)
+        seen = f"entries that have ended, by responseCode: {', '.join(f'{code} ({n})' for code, n in counts.items())}"
+        if "200" in counts:
+            self._answer(question, "found", seen, [*counts], True)
+        else:
+            advice = "if that is success, wait with success_codes= of these codes"
+            self._answer(question, "reading", f"{seen}: none is 200; {advice}", [*counts])
 
     def _search_of(self, day: Time) -> tuple[dict[str, Any], int]:
         """The search of the rows of a day, and the instant that it sends."""
         if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
-        self._day = ("not asked, as the service was not reached in time", None)
         arguments = self.client._code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
         try:
             body = self.client._raw.validate_codes(arguments)
@@ -203,109 +356,222 @@ class Findings:
             raise ValidationError(problems=problems) from None
         return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
 
-    def _steps_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Iterator[_Request]:
-        yield "day", "search_codes", ({**arguments, "timeout": self._left()},)
-        if not self.response[0] and "day" not in self._errors:
+    def _steps_of_day(self) -> Iterator[_Request]:
+        """What the rows of a day show: zones, comparison, and a cap."""
+        asked = "timezone", "source_timezone", "day_comparison", "known_row_cap"
+        self._customer = _NOBODY
+        if self._search is None:
+            for name in asked:
+                self._answer(name, "not found", _NAME_A_DAY)
+            return
+        why = _NO_TIME if self._is_reachable else _NOT_REACHED
+        why = _NO_SCOPE if self._answers["scope item"].is_right is False else why
+        for name in asked:
+            self._answer(name, "not found", why)
+        if why == _NO_SCOPE:
+            return
+        arguments, sent = self._search
+        yield from self._codes(arguments)
+        if self._failure is None and not self._rows():
             yield from self._in_other_form(arguments)
-        rows = self.response[0]
+            # A service that refuses the other form says nothing about the day.
+            self._failure = None
+        if self._failure is not None:
+            for name in asked:
+                self._failed(name)
+            return
+        if not (rows := self._rows()):
+            for name in asked if self._left() is not None else ():
+                self._answer(name, "not found", f"{self._day} has no rows: name another day")
+            return
+        ids = self._ids()
+        held = (row.get("allocated_audience") for row in rows if row.get("audience_type") == CUSTOMER)
+        self._customer = str(next(filter(None, held), _NOBODY))
         search = DaySearch(sent, rows)
-        while rows and (instant := search.instant) is not None and (left := self._left()) is not None:
-            yield self._request("day", search, "equals", instant, left)
-            if "day" in self._errors:
+        while (instant := search.instant) is not None and self._left() is not None:
+            yield from self._codes(self._instant(search, "equals", instant))
+            if self._failure is not None:
+                self._failed("timezone")
                 break
-            search.add(row["id"] for row in self.response[0])
-        if "day" in self._errors:
-            self._day = (None, None)
-        elif not rows:
-            self._day = (f"{day} has no rows: name another day", None)
-        elif search.end is None:
-            reason = search.problem or "there was no time to find where the day ends; raise timeout"
-            self._day = (f"not known: {reason}", None)
+            search.add(self._ids())
         else:
-            found_day = ServiceDay(search.end, (row["allocated_time"] for row in rows))
-            self._day = _said(found_day, f"the {len(rows):,} rows of {day}", self.client)
-            self._comparison = yield from self._compared(search, found_day)
+            if search.end is not None:
+                day = ServiceDay(search.end, (row.get("allocated_time") for row in rows))
+                self._answer_zones(search, day, rows)
+                yield from self._comparison(search, day)
+            elif search.problem is not None:
+                for name in asked[:3]:
+                    self._answer(name, "not found", search.problem)
+        yield from self._cap(ids, len(rows))
 
-    def _request(self, name: str, search: DaySearch, operator: str, instant: datetime, timeout: float) -> _Request:
-        """A search for an instant."""
+    def _instant(self, search: DaySearch, operator: str, instant: datetime) -> dict[str, Any]:
+        """A search for an instant, narrowed to an audience."""
         kinds, audiences = search.audience or (None, None)
-        given = ["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS, timeout
-        return name, "search_codes", (self.client._code_arguments(*given),)
+        return self.client._code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS)
 
-    def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, None, _Found]:
+    def _answer_zones(self, search: DaySearch, day: ServiceDay, rows: list[dict[str, Any]]) -> None:
+        """The zone in which days are cut, by where the day ends, and then that of the times in records."""
+        own, source = self.client.timezone, self.client.source_timezone
+        if not day.zones:
+            for name in ("timezone", "source_timezone"):
+                self._answer(name, "not found", f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
+            return
+        seen = f"the {len(rows):,} rows of {self._day} are of a day that {day.end_shown}"
+        # One code, or codes of one time, would come together also for 24 hours from an instant.
+        state: State = "found" if search.has_spread else "reading"
+        doubt = "" if search.has_spread else "; its codes are of one time, so DAY may be no calendar day: a busier day"
+        zone = day.zone_named(own)
+        if zone is None:
+            self._answer("timezone", "reading", f"{seen}: set timezone to one of these", None, False)
+        else:
+            is_right = day.begins_with(own)
+            advice = "" if is_right else ": set timezone to its zone"
+            self._answer("timezone", state, f"{seen}{advice}{doubt}", zone, is_right)
+        if not day.has_times:
+            self._answer("source_timezone", "not found", "the rows have no times in the usual form")
+            return
+        fits = {zone: day.has_times_of(zone) for zone in dict.fromkeys(("UTC", source))}
+        if zone is not None:
+            fits[zone] = day.has_own_times
+        zones = [name for name, is_fit in fits.items() if is_fit]
+        times = f"the times of the rows fit {' and '.join(zones) or 'none of these zones'}"
+        if len(zones) == 1 and day.has_times_of_both_ends:
+            is_right = fits[source]
+            advice = "" if is_right else f": set source_timezone to {zones[0]}"
+            self._answer("source_timezone", "found", f"{times}{advice}", zones[0], is_right)
+        elif fits[source]:
+            self._answer("source_timezone", "reading", f"{times}; a busier day would show one", source, True)
+        else:
+            detail = f"{times}: they are at {day.record_offsets}; set source_timezone, or name a busier day"
+            self._answer("source_timezone", "reading", detail, zones[0] if len(zones) == 1 else None, False)
+
+    def _comparison(self, search: DaySearch, day: ServiceDay) -> Iterator[_Request]:
         """What the two operators do with the day that they name, and whether the setting is right."""
         # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
         # a service that excludes it, and one that compares instants.
+        name = "day_comparison"
         if search.audience is None:
-            return "not known: no code of the day has an audience to search for; name another day", None
+            self._answer(name, "not found", "no code of the day has an audience to search for: name another day")
+            return
         is_included = []
         for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
-            if (left := self._left()) is None:
-                return "not known: there was no time for two more searches; raise timeout", None
-            yield self._request("day_comparison", search, operator, moment(instant), left)
-            if "day_comparison" in self._errors:
-                return None, None
-            ids = {row["id"] for row in self.response[0]}
+            if self._left() is None:
+                return
+            yield from self._codes(self._instant(search, operator, moment(instant)))
+            if self._failure is not None:
+                self._failed(name)
+                return
+            ids = self._ids()
             is_included.append(not ids.isdisjoint(search.ids))
             if not is_included[-1] and len(ids) >= _LEAST_CAP:
-                count = f"{operator} found {len(ids):,} codes"
-                return f"not known: {count}, and more may have been cut off; name another day", None
+                seen = f"{operator} found {len(ids):,} codes, and more may have been cut off: name another day"
+                self._answer(name, "not found", seen)
+                return
         after, before = is_included
         if after != before:
             includes, excludes = ("after_date", "before_date") if after else ("before_date", "after_date")
-            said = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
-            return said, False
+            seen = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
+            self._answer(name, "found", seen, None, False)
+            return
         right = "inclusive" if after else "exclusive"
         is_right = right == self.client.day_comparison
         advice = "" if is_right else f': set day_comparison to "{right}"'
-        said = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
-        return f"{said}{advice}", is_right
+        seen = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
+        self._answer(name, "found", f"{seen}{advice}", right, is_right)
 
-    def _in_other_form(self, arguments: dict[str, Any]) -> Iterator[_Request]:
-        """Repeats a search that was refused or found nothing with the other `code_value_type`, and keeps what helps."""
-        usual, refusal = self.client, self._errors.get("item")
-        if self._has_tried_form or not (refusal is None or _is_refused(refusal)) or self._left() is None:
+    def _cap(self, ids: set[str], count: int) -> Iterator[_Request]:
+        """The number of rows at which a response of the day was cut off: a search by status has other codes."""
+        name, known = "known_row_cap", self.client._settings["known_row_cap"]
+        if count >= MOST_ROWS:
+            self._answer(name, "not found", f"the day has {count:,} codes or more: name one with fewer")
             return
-        self._has_tried_form, has_form = True, usual._settings["code_value_type"] is None
-        self.client = usual.with_options(code_value_type="normal" if has_form else None)
-        yield "other form", "search_codes", ({**arguments, "timeout": self._left()},)
-        # A service that refuses the other form says nothing about the day.
-        if self._errors.pop("other form", None) is not None or (refusal is None and not self.response[0]):
-            self.client = usual
-            return
-        self._errors.pop("item", None)
-        self._scopes["item"] = True
-        right, wrong = ("with", "without") if has_form else ("without", "with")
-        failed = "finds nothing" if refusal is None else "is refused"
-        advice = 'set code_value_type="normal"' if has_form else "unset code_value_type"
-        self._errors["code_value_type"] = DataAccessError(
-            f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
-        )
+        for status in CodeStatus:
+            if self._left() is None:
+                return
+            arguments = self.client._code_arguments(["id"], on(cast("Time", self._day)), code_status=int(status))
+            yield from self._codes({**arguments, "limit": MOST_ROWS})
+            if self._failure is not None:
+                self._failed(name)
+                return
+            if not ids.issuperset(self._ids()):
+                seen = f"{self._day} has more codes than the {count:,} that one search finds: set known_row_cap={count}"
+                self._answer(name, "found", seen, count, known == count)
+                return
+        self._answer(name, "not found", f"no response was cut off: the {count:,} codes of {self._day} came")
 
-    def _left(self) -> float | None:
-        """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
-        left = self._timeout - (monotonic() - self._began)
-        return left if self._may_ask and left >= _LEAST else None
+    def _form_of_attributes(self) -> Iterator[_Request]:
+        """Whether a search of a customer takes its attributes as an array or as a string."""
+        name, given = "attrs_format", self.client._settings["attrs_format"]
+        self._answer(name, "not found", _NO_TIME if self._is_reachable else _NOT_REACHED)
+        reasons = []
+        forms: tuple[AttrsFormat, ...] = ("array", "string") if given == "array" else ("string", "array")
+        for form in forms:
+            if (left := self._left()) is None:
+                return
+            one = col("customer_id").matches([self._customer])
+            client = self.client.with_options(attrs_format=form)
+            arguments = client._item_arguments("customer", ["customer_id", "name"], one, None, 1, left)
+            yield client, "search_items", (arguments,)
+            if self._failure is None:
+                advice = "" if form == given else f': set attrs_format="{form}"'
+                self._answer(name, "found", f"a search of a customer was accepted{advice}", form, form == given)
+                return
+            is_denied = isinstance(self._failure, PermissionDeniedError)
+            reasons.append("the token may not search customers" if is_denied else _reason(self._failure))
+            if not _is_refused(self._failure):
+                break
+        self._answer(name, "not found", "; ".join(dict.fromkeys(reasons)))
 
     def result(self) -> ClientCheck:
-        """All findings."""
+        """All answers."""
         warn_of_service()
+        took = monotonic() - self._began
+        for name, answer in self._of_connection(took).items():
+            self._answers[name] = answer
+        order = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
         return ClientCheck(
             base_url=self.client.base_url,
             is_sandbox=self.client.is_sandbox,
             is_reachable=self._is_reachable,
-            token_source=self.client._token_source,
-            scopes=self._scopes,
-            timezone=self.client.timezone,
-            day=self._day[0],
-            is_day_right=self._day[1],
-            day_comparison=self.client.day_comparison,
-            comparison=self._comparison[0],
-            is_comparison_right=self._comparison[1],
-            seconds=monotonic() - self._began,
+            answers={name: self._answers[name] for name in order},
             errors=self._errors,
-            _has_no_export=self._has_no_export,
+            requests=self._requests,
+            seconds=took,
         )
+
+    def _of_connection(self, took: float) -> dict[str, CheckAnswer]:
+        """The address, TLS, proxy and token: no request is about one of them alone."""
+        client, failure = self.client, next(iter(self._errors.values()), None)
+        phase = getattr(failure, "phase", None)
+        sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
+        if self._is_reachable:
+            self._answer("address", "found", f"reached, in {took:.2f} s{sandbox}", client.base_url, True)
+        else:
+            self._answer("address", "not found", "not reached", client.base_url, False)
+        trusted = client.settings["ca_bundle"].value or "the CAs of the system"
+        if not client.base_url.startswith("https:"):
+            self._answer("tls", "found", "none: the address begins with http:", False)
+        elif self._is_reachable:
+            self._answer("tls", "found", f"the certificate is trusted, by {trusted}", True, True)
+        else:
+            is_wrong = False if phase == "tls" else None
+            self._answer("tls", "not found", "refused" if phase == "tls" else "not tried", None, is_wrong)
+        proxy = client.settings["proxy"]
+        is_right = True if self._is_reachable else False if phase == "proxy" else None
+        if proxy.value:
+            self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), is_right)
+        else:
+            self._answer("proxy", "found", "none")
+        of = f"from {client._token_source}"
+        scopes = [self._answers[f"scope {name}"] for name in ("item", "download")]
+        if any(scope.is_right or scope.state == "reading" for scope in scopes):
+            self._answer("token", "found", f"{of}: accepted", True, True)
+        elif all(scope.is_right is False for scope in scopes):
+            seen = f"{of}: refused by both requests: it is invalid, expired, or has neither scope"
+            self._answer("token", "reading", seen, None, False)
+        else:
+            self._answer("token", "not found", f"{of}: no request was accepted or refused for its token")
+        return self._answers
 
 
 def _is_refused(error: DataAccessError) -> bool:
@@ -313,21 +579,11 @@ def _is_refused(error: DataAccessError) -> bool:
     return isinstance(error, RequestRejectedError) or type(error) is ApiError
 
 
-def _said(found: ServiceDay, rows: str, client: BaseClient) -> _Found:
-    """What is said of a day, and whether it and the times in records are as the client has them."""
-    if not found.zones:
-        return f"not known: no time zone begins a day at {found.end_time}: {NO_CALENDAR_DAYS}", None
-    is_day = found.begins_with(client.timezone)
-    if is_day and (not found.has_times or found.has_times_of(client.source_timezone)):
-        return f"{rows} are of that day", True
-    names = {"UTC": found.has_times_of("UTC"), "the zone of its days": found.has_own_times}
-    zones = " or ".join(name for name, is_right in names.items() if is_right)
-    if not found.has_times:
-        times = "its rows have no times"
-    elif zones:
-        times = f"times in records are of {zones} (source_timezone)"
-    else:
-        times = f"times in records are at {found.record_offsets}: set source_timezone"
-    if is_day:
-        return f"{rows} are of that day, but not their times in {client.source_timezone}: {times}", False
-    return f"the day of the service {found.end_shown}: set timezone to its zone; {times}", False
+def _code_of_refusal(error: DataAccessError) -> int | None:
+    """The code in the envelope of such a refusal, which something on the way does not have."""
+    return error.code if _is_refused(error) and isinstance(error, ApiError) else None
+
+
+def _reason(error: DataAccessError) -> str:
+    """Why a request failed. What may help is in the errors of a check."""
+    return str(error).removeprefix(f"{error.operation}: ").removesuffix(f"; {error.hint}")

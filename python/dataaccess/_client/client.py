@@ -399,20 +399,25 @@ class Client(BaseClient):
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
         return self._raw.validate_items(arguments)
 
-    def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
-        """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
+    def check(
+        self, day: Time | None = None, export_id: int | None = None, *, timeout: float | timedelta | None = None
+    ) -> ClientCheck:
+        """Finds out what the service says to this client, and which settings fit it. Changes nothing there.
 
-        Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
-        part of the result. A search that is refused or finds no code is repeated with the other `code_value_type`.
+        Sends at most 20 requests, each once. Their failures are part of the result. Without a day they are three or
+        four: a search that finds nothing, the status of an export, and a search of one customer.
 
         Args:
-            day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
-                until the rows of the next day come. So the zone of days is found whichever zone times in records have,
-                which is then read from the rows. Two more searches find whether `day_comparison` is right.
-            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if less.
+            day: A day that is over and has codes of customers, better many than few. Searches find where that day
+                ends: the instant that they send moves until the rows of the next day come. So the zone of days is
+                found whichever zone times in records have, which is then read from the rows. More searches find how
+                days are compared, and whether responses are cut off.
+            export_id: A segment export that has ended.
+            timeout: Seconds, or a timedelta, for all requests together; None is that of the client, and without a day
+                30 if that is less.
 
         Returns:
-            A `ClientCheck`; `print(check)` shows it in a few lines.
+            A `ClientCheck`; `print(check)` shows it, a line an answer.
 
         Raises:
             ConfigError: `timeout` is not a positive number of seconds.
@@ -422,16 +427,16 @@ class Client(BaseClient):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> check = client.check("2024-01-15")
-            >>> check.is_ok, check.scopes, check.day
-            (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
+            >>> check.is_ok, check.settings["timezone"], check.answers["scope download"].state
+            (True, 'UTC', 'reading')
         """
-        from dataaccess._client.check import Findings  # few programs check their client
+        from dataaccess._client.check import Check  # few programs check their client
 
-        findings = Findings(self, timeout)
-        for name, call, arguments in findings.steps(day):
-            with findings.attempt(name):
-                findings.response = getattr(findings.client._raw, call)(*arguments)
-        return findings.result()
+        check = Check(self, day, export_id, timeout)
+        for client, call, arguments in check.requests():
+            with check.attempt():
+                check.response = getattr(client._raw, call)(*arguments)
+        return check.result()
 
     def post(
         self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None

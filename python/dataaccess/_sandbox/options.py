@@ -73,13 +73,13 @@ def started_with(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def switches_of(platform: str | os.PathLike[str] | None) -> Mapping[str, Any]:
-    """The switches of a platform, by its name or from the file that a probe wrote."""
+    """The switches of a platform, by its name or from a file."""
     if platform is None:
         return {}
     name = string("platform", os.fspath(platform) if isinstance(platform, os.PathLike) else platform)
     if name in PLATFORMS:
         return PLATFORMS[name]
-    known = f"one of {', '.join(PLATFORMS)}, or a file that `dataaccess check --json` wrote"
+    known = f"one of {', '.join(PLATFORMS)}, or a file with a table `switches`"
     if not name.endswith(SUFFIXES):
         raise ConfigError(f"platform must be {known}, not {name!r}")
     try:

@@ -74,7 +74,7 @@ def started(kind: type[_S], place: str, content: dict[str, Any], **access: Any) 
         raise ConfigError(f"{place}: {shown}")
     options = {name: content[name] for name in ("now", "platform", "switches") if name in content}
     if options.get("platform", "").endswith(SUFFIXES):
-        # What `dataaccess check --json` wrote is beside the scenario; a name has no suffix.
+        # A file is beside the scenario; a name has no suffix.
         options["platform"] = str(Path(place).parent / options["platform"])
     start: Any = kind
     if (demo := content.get("demo", False)) is not False:

@@ -47,9 +47,9 @@ def stats(client: Any, _: Path) -> Any:
 
 
 def check(client: Any, _: Path) -> Any:
-    """What a check finds, without times and what differs by client."""
-    found = client.check(day="2024-01-15")
-    return {name: value for name, value in vars(found).items() if name not in ("seconds", "token_source")}
+    """What a check finds, without times."""
+    found = client.check(day="2024-01-15", export_id=5637054).to_dict()
+    return [found.pop("answers")[1:], {name: value for name, value in found.items() if name != "seconds"}]
 
 
 def closed(client: Any, _: Path) -> Any:

@@ -9,13 +9,14 @@ from typing import Any, get_args
 
 import pytest
 from support import plain_http
+from support.arguments import about
 from support.profiles import Config
 
 import dataaccess as da
 from dataaccess import _contract, _native, _types
 from dataaccess._client.settings import KNOWN, SETTINGS
 from dataaccess._types import AttributeInfo, ClientSettings
-from dataaccess.spark._options import _ALL, _REFUSED
+from dataaccess.spark._options import checked
 from dataaccess.types import ClientOptions
 
 ROOT = Path(__file__).parents[3]
@@ -51,9 +52,13 @@ def test_the_core_has_the_defaults() -> None:
                 assert found[name] in (f'"{spec.default}".to_owned()', "DayComparison::default()")
 
 
-def test_spark_takes_or_refuses_each_setting() -> None:
-    assert SETTINGS.keys() <= {*_ALL, *_REFUSED}
-    assert not {"headers", "proxy", "record"} & _ALL.keys()
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_spark_takes_or_refuses_each_setting(name: str) -> None:
+    if name in ("base_url", "timezone", "source_timezone", "day_comparison", "known_row_cap", "retry_for"):
+        assert checked({name: "sandbox:demo"}).keys() == {name}
+    else:
+        with pytest.raises(da.ValidationError, check=about(name)):
+            checked({name: "1"})
 
 
 def test_the_core_reads_the_variables_of_the_settings() -> None:

@@ -91,9 +91,9 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
         check = connect(server.base_url).check("2024-01-15", timeout=0.3)
         assert 0.3 <= time.monotonic() - began < 10
         assert len(server.requests) == 1
-    assert (check.is_ok, list(check.errors)) == (False, ["item"])
-    assert " 0.3 s" in str(check.errors["item"])
-    assert (check.scopes, check.is_day_right) == ({"item": None, "download": None}, None)
+    assert (check.is_ok, list(check.errors)) == (False, ["scope item"])
+    assert " 0.3 s" in str(check.errors["scope item"])
+    assert (check.scopes, check.answers["timezone"].is_right) == ({"item": None, "download": None}, None)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True])

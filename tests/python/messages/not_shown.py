@@ -10,7 +10,6 @@ NOT_SHOWN: dict[str, str] = {
     "_client/profiles.py: Profile.token": "runs on the thread of tokens, which Python does not trace",
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
     "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
-    "_probe/": "is an open point in what check prints",
     # Hard to reach.
     "_core/paths.py: location: raise invalid": "an object store",
     "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",

@@ -1,4 +1,4 @@
-"""Three platforms with the settings that a probe finds: right rows in every form, against an oracle by instant."""
+"""Three platforms with the settings that a check finds: right rows in every form, against an oracle by instant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import dataaccess as da
-from dataaccess._probe.probe import probe
 from dataaccess._sandbox.options import PLATFORMS
 
 DAY = date(2024, 2, 10)
@@ -32,7 +31,7 @@ CONDITIONS: dict[str, tuple[Callable[[], Any], Callable[[date], bool]]] = {
 
 
 class Platform(NamedTuple):
-    """A platform, and the settings that a probe found there."""
+    """A platform, and the settings that a check found there."""
 
     sandbox: da.Sandbox
     settings: dict[str, Any]
@@ -50,7 +49,7 @@ def instants() -> dict[str, datetime]:
 @pytest.fixture(scope="module", params=PLATFORMS)
 def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
     with da.Sandbox.demo(until="2024-02-29", platform=request.param) as sandbox:
-        settings = probe(sandbox.client(), date(2024, 1, 15), export_id=5637054).settings
+        settings = sandbox.client().check(date(2024, 1, 15), 5637054).settings
         yield Platform(sandbox, dict(settings), ZoneInfo(PLATFORMS[request.param].get("day_zone", "UTC")))
 
 
@@ -94,7 +93,11 @@ def test_a_lazy_filter_by_day_is_that_day(platform: Platform, instants: dict[str
 
 def test_the_check_calls_the_settings_right(platform: Platform) -> None:
     check = platform.sandbox.client(**platform.settings).check(DAY)
-    assert (check.is_day_right, check.is_comparison_right, check.is_ok) == (True, True, True), str(check)
+    assert (check.answers["timezone"].is_right, check.answers["day_comparison"].is_right, check.is_ok) == (
+        True,
+        True,
+        True,
+    ), str(check)
 
 
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:

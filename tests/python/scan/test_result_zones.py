@@ -145,7 +145,7 @@ def test_the_right_settings_are_right_everywhere(platform: Platform, scan: da.Sc
     table = scan.collect()
     assert table.stats.stray_days == []
     check = platform.client.check(DAYS[2])
-    assert (check.is_day_right, check.is_ok) == (True, True), str(check)
+    assert (check.answers["timezone"].is_right, check.is_ok) == (True, True), str(check)
 
 
 def test_a_client_without_a_zone_leaves_times_as_the_service_wrote_them(platform: Platform) -> None:

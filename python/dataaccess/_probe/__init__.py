@@ -1,1 +1,0 @@
-"""Asks a platform what the API specification leaves open: switches of a sandbox, and settings of clients."""
