@@ -31,7 +31,7 @@ __all__ = [
     "object_names",
     "origin",
     "panic_for_test",
-    "row_lines",
+    "record_time",
     "sandboxes_met",
     "set_buffered_bytes",
     "set_now",
@@ -267,9 +267,7 @@ def folder_status(
     storage_options: StorageOptions | None,
 ) -> dict[str, Any]: ...
 def object_names(url: str, storage_options: StorageOptions | None) -> list[str]: ...
-def row_lines(
-    object: str, attributes: list[tuple[str, str]], record_zone: str, rows: object, sandbox: RawSandbox | None
-) -> bytes: ...
+def record_time(timezone: str, utc: str) -> str: ...
 def set_buffered_bytes(bytes: int) -> None: ...  # of the feature `testing`
 def set_now(milliseconds: int | None) -> None: ...  # likewise
 def set_time_scale(times: int) -> None: ...  # likewise

@@ -11,7 +11,6 @@ mod finalization;
 mod input;
 mod interrupt;
 mod json;
-mod load;
 mod log;
 mod process;
 mod raise;
@@ -58,13 +57,11 @@ mod _native {
     #[pymodule_export]
     use super::interrupt::wakeup_fd;
     #[pymodule_export]
-    use super::load::row_lines;
-    #[pymodule_export]
     use super::request::{column_type, today, zone_name};
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::{RawSandbox, check_fault};
+    use super::sandbox::{RawSandbox, check_fault, record_time};
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]
