@@ -24,11 +24,9 @@ use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use super::bridge::{runtime, spawn_detached, with_gil};
-use super::finalization::{self, AttachedScope};
 use super::log;
-use super::process::PerProcess;
 use super::raise::raise;
+use super::runtime::{AttachedScope, PerProcess, is_exiting, runtime, shutting_down, spawn_detached, with_gil};
 use crate::error::{Error, Result};
 use crate::scan::panicked;
 
@@ -88,9 +86,9 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let _scope = AttachedScope::enter(py);
-    if finalization::is_exiting() {
+    if is_exiting() {
         // The thread that makes results is not let in any more.
-        return Err(finalization::shutting_down());
+        return Err(shutting_down());
     }
     // The library would drop the call, and nobody would know.
     runtime().map_err(|error| raise(py, error))?;
@@ -112,7 +110,7 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
 }
 
 /// The loop that runs in this thread.
-pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static RUNNING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     RUNNING.import(py, "asyncio", "get_running_loop")?.call0()
 }

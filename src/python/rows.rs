@@ -4,69 +4,29 @@ use std::mem;
 use std::sync::Arc;
 use std::thread;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::bridge;
+use super::asyncio::spawn_call;
 use super::record_dicts::RecordDicts;
+use super::runtime::{block_with, with_gil};
 use super::updates::{self, Updates};
 use crate::cells::Block;
 use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastRows, LastStats, Scan, Stats};
+use crate::scan::{LastRows, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
 /// Rows of more bytes than this become dicts while an awaited call still receives others.
 const LARGE: usize = 1 << 18;
 
-/// Rows, and what is to be known of them: the figures of a scan as a dict, or the warnings of a search.
-pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
-
-/// The rows of a search and its warnings, from a synchronous call.
-pub(super) fn search(
+/// The rows of a scan, and what `figures` makes of its figures.
+pub(super) fn call(
     py: Python<'_>,
-    client: Arc<Client>,
-    search: Scan,
-    on_progress: Option<Py<PyAny>>,
-) -> PyResult<RowsAndStats> {
-    if search.requests() > 1 {
-        return block(py, client, search, on_progress, |py, stats| warnings(py, &stats));
-    }
-    let mut rows = Rows::new(py, search.attributes())?;
-    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-    // The sender is part of the outcome: dropped before it, it would wake this thread too.
-    let request = async move { Ok((search.rows(&client, &sender).await?, sender)) };
-    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| rows.take(py, block))?;
-    Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
-}
-
-/// The rows of a scan, from a synchronous call. `figures` makes the second part of the result.
-pub(super) fn block(
-    py: Python<'_>,
-    client: Arc<Client>,
-    scan: Scan,
-    on_progress: Option<Py<PyAny>>,
-    figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>>,
-) -> PyResult<RowsAndStats> {
-    let mut rows = Rows::new(py, scan.attributes())?;
-    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-    let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
-    let mut updates = Updates::new(on_progress);
-    let request = async move { scan.rows(&client, &sender).await };
-    let last = bridge::block_with(py, request, blocks, |py, block| {
-        rows.take(py, block)?;
-        updates.take_all(py, &mut progress)
-    })?;
-    updates.take_all(py, &mut progress)?;
-    Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
-}
-
-/// The rows of a scan, awaited.
-pub(super) fn spawn(
-    py: Python<'_>,
+    wait: bool,
     client: Arc<Client>,
     scan: Scan,
     on_progress: Option<Py<PyAny>>,
@@ -74,8 +34,18 @@ pub(super) fn spawn(
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut blocks) = mpsc::channel(BLOCKS_AHEAD);
-    let (scan, progress) = updates::reporting(scan, on_progress.is_some());
-    let updates = Updates::in_running_loop(py, on_progress)?;
+    let (scan, mut progress) = updates::reporting(scan, on_progress.as_ref());
+    let mut updates = Updates::new(on_progress);
+    if wait {
+        // The sender is part of the outcome: dropped before it, it would wake this thread too.
+        let request = async move { Ok((scan.rows(&client, &sender).await?, sender)) };
+        let (last, _sender) = block_with(py, request, blocks, |py, block| {
+            rows.take(py, block)?;
+            updates.take_all(py, &mut progress)
+        })?;
+        updates.take_all(py, &mut progress)?;
+        return (rows.finish(py, &last)?, figures(py, last.stats)?).into_bound_py_any(py);
+    }
     let request = async move {
         let mut last = scan.rows(&client, &sender).await?;
         for batch in mem::take(&mut last.blocks) {
@@ -91,32 +61,17 @@ pub(super) fn spawn(
             waiting.push(block);
             if bytes > LARGE {
                 let taken = mem::take(&mut waiting);
-                rows = bridge::with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
+                rows = with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
                 bytes = 0;
             }
         }
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
+    spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
         Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
     })
-}
-
-/// The figures of a scan as a dict, which `last_stats` keeps.
-pub(super) fn figures_of_scan(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
-    let last_stats = Arc::clone(last_stats);
-    move |py, stats| {
-        let figures = pythonize(py, &stats)?.unbind();
-        last_stats.store(Some(Arc::new(stats)));
-        Ok(figures)
-    }
-}
-
-/// The warnings of a search, whose figures nobody sees.
-pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
-    Ok(pythonize(py, &stats.warnings)?.unbind())
 }
 
 /// The rows that have arrived.

@@ -14,12 +14,12 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::time::timeout;
 
-use super::bridge;
+use super::asyncio::spawn;
 use super::capsule;
 use super::interrupt::Interrupt;
 use super::log::Records;
-use super::process::PerProcess;
 use super::raise::raise;
+use super::runtime::{self, PerProcess};
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
@@ -83,7 +83,7 @@ impl Opened {
                 () = interrupted.come() => {}
             }
         };
-        bridge::wait_for(py, wait, &open.records)?;
+        runtime::wait_for(py, wait, &open.records)?;
         open.check(py, interrupt)
     }
 }
@@ -142,13 +142,13 @@ impl RawStream {
     }
 
     /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
-    fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn ready<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
         let wait = async move {
             open.stream.wait().await;
             Ok(())
         };
-        bridge::spawn(py, wait, |_, ()| Ok(()))
+        spawn(py, wait, |_, ()| Ok(()))
     }
 
     /// Whether the scan is complete and all batches were taken.
@@ -210,7 +210,7 @@ impl Pulled {
             match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => bridge::block_without_gil(async {
+                Next::NotYet => runtime::block_without_gil(async {
                     tokio::select! {
                         () = open.stream.wait() => {}
                         () = self.interrupt.come() => {}
