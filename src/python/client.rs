@@ -12,7 +12,6 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::{depythonize, pythonize};
 use tokio::sync::mpsc;
 
-use super::clock::now;
 use super::input::input;
 use super::raise::{no_unicode, raise};
 use super::runtime::{PerProcess, call};
@@ -116,46 +115,21 @@ impl RawClient {
         request::body(arguments.py(), &request::items(arguments, &self.calendar(None))?)
     }
 
-    /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
-    fn scan_codes(
-        slf: Bound<'_, Self>,
-        arguments: &Bound<'_, PyDict>,
-        schema: &Bound<'_, PyAny>,
-        splits: bool,
-        now: Option<i64>,
-    ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(now);
-        let scan = request::scan("scan_codes", request::plan_of_codes(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.splitting(splits));
-        Ok(RawScan::new(slf.unbind(), scan))
-    }
-
-    /// A scan of any business object. Sends nothing. `now` is as in `scan_codes`.
-    fn scan_items(
-        slf: Bound<'_, Self>,
-        arguments: &Bound<'_, PyDict>,
-        schema: &Bound<'_, PyAny>,
-        splits: bool,
-        now: Option<i64>,
-    ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(now);
-        let scan = request::scan("scan_items", request::plan_of_items(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.splitting(splits));
-        Ok(RawScan::new(slf.unbind(), scan))
-    }
-
-    /// A task of a scan, from the arguments of its request. Sends nothing.
-    fn scan_task(
+    /// A scan, or a task of one from the arguments of its request. Sends nothing. `now` is the time of an equal scan that
+    /// was made before.
+    #[pyo3(signature = (call, arguments, schema, splits, now=None, *, is_task=false))]
+    fn scan(
         slf: Bound<'_, Self>,
         call: &str,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         splits: bool,
+        now: Option<i64>,
+        is_task: bool,
     ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(None);
-        let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
-        let scan = request::scan(call, request::plan_of_task(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.as_task().splitting(splits));
+        let calendar = slf.get().calendar(now);
+        let scan = request::scan(call, arguments, schema, &calendar, is_task)?;
+        let scan = slf.get().timed(scan.splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
@@ -248,7 +222,7 @@ impl RawClient {
         Calendar {
             zone: zone.clone(),
             comparison: *day_comparison,
-            now: time.map_or_else(now, Moment::at),
+            now: time.map_or_else(request::now, Moment::at),
             code_value_type: code_value_type.clone(),
         }
     }

@@ -3,16 +3,12 @@
 mod asyncio;
 mod capsule;
 mod client;
-mod clock;
 mod input;
 mod interrupt;
 mod json;
 mod log;
 mod raise;
-mod record_dicts;
-mod repeated;
 mod request;
-mod row_template;
 mod rows;
 mod runs;
 mod runtime;
@@ -24,8 +20,6 @@ mod table;
 mod testing;
 mod token;
 mod updates;
-mod values;
-mod zones;
 
 /// The native half of `dataaccess`; its names are private to that package.
 // No test runs on free-threaded CPython. There `gil_used` has Python enable the GIL again when it imports this module, and
@@ -48,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::interrupt::wakeup_fd;
     #[pymodule_export]
-    use super::request::{column_type, today, zone_name};
+    use super::request::{column_type, instant_in, start_of_day, today, zone_name, zones_beginning_day};
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
@@ -58,11 +52,9 @@ mod _native {
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]
-    use super::table::{RawBatch, RawTable};
+    use super::table::RawTable;
     #[pymodule_export]
     use super::token::RawToken;
-    #[pymodule_export]
-    use super::zones::{instant_in, start_of_day, zones_beginning_day};
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 

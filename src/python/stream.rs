@@ -20,7 +20,7 @@ use super::interrupt::Interrupt;
 use super::log::Records;
 use super::raise::raise;
 use super::runtime::{self, PerProcess};
-use super::table::RawBatch;
+use super::table::RawTable;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
 use crate::time::Moment;
@@ -116,10 +116,10 @@ impl RawStream {
 #[pymethods]
 impl RawStream {
     /// The next batch; None at the end.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RawTable>> {
         loop {
             match self.try_next(py)? {
-                Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
+                Next::Batch(batch) => return Ok(Some(RawTable::of_batch(batch))),
                 Next::End => return Ok(None),
                 Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
@@ -128,7 +128,7 @@ impl RawStream {
 
     /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
     #[pyo3(signature = (seconds = 0.0))]
-    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawBatch>> {
+    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
             let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -136,7 +136,7 @@ impl RawStream {
             next = self.try_next(py)?;
         }
         match next {
-            Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
+            Next::Batch(batch) => Ok(Some(RawTable::of_batch(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }
