@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -54,18 +53,8 @@ impl<'py> IntoPyObject<'py> for Ended {
             Err(Failure::Raised(raised)) => Err(raised),
         };
         let ended = catch_unwind(AssertUnwindSafe(finish)).unwrap_or_else(|_| Err(raise(py, panicked())));
-        ended.map(|value| value.into_bound(py)).map_err(|error| for_future(py, error))
+        ended.map(|value| value.into_bound(py))
     }
-}
-
-/// The exception, as a future takes it: not `StopIteration`, which a generator would take for its end.
-fn for_future(py: Python<'_>, error: PyErr) -> PyErr {
-    if !error.is_instance_of::<PyStopIteration>(py) {
-        return error;
-    }
-    let replaced = PyRuntimeError::new_err("a callback raised StopIteration");
-    replaced.set_cause(py, Some(error));
-    replaced
 }
 
 /// Returns an asyncio future of the running loop. Cancelling it drops `call` and so closes its connection. `finish` makes
