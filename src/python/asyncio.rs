@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -24,11 +23,9 @@ use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use super::bridge::{runtime, spawn_detached, with_gil};
-use super::finalization::{self, AttachedScope};
 use super::log;
-use super::process::PerProcess;
 use super::raise::raise;
+use super::runtime::{AttachedScope, PerProcess, is_exiting, runtime, shutting_down, spawn_detached, with_gil};
 use crate::error::{Error, Result};
 use crate::scan::panicked;
 
@@ -56,18 +53,8 @@ impl<'py> IntoPyObject<'py> for Ended {
             Err(Failure::Raised(raised)) => Err(raised),
         };
         let ended = catch_unwind(AssertUnwindSafe(finish)).unwrap_or_else(|_| Err(raise(py, panicked())));
-        ended.map(|value| value.into_bound(py)).map_err(|error| for_future(py, error))
+        ended.map(|value| value.into_bound(py))
     }
-}
-
-/// The exception, as a future takes it: not `StopIteration`, which a generator would take for its end.
-fn for_future(py: Python<'_>, error: PyErr) -> PyErr {
-    if !error.is_instance_of::<PyStopIteration>(py) {
-        return error;
-    }
-    let replaced = PyRuntimeError::new_err("a callback raised StopIteration");
-    replaced.set_cause(py, Some(error));
-    replaced
 }
 
 /// Returns an asyncio future of the running loop. Cancelling it drops `call` and so closes its connection. `finish` makes
@@ -88,9 +75,9 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let _scope = AttachedScope::enter(py);
-    if finalization::is_exiting() {
+    if is_exiting() {
         // The thread that makes results is not let in any more.
-        return Err(finalization::shutting_down());
+        return Err(shutting_down());
     }
     // The library would drop the call, and nobody would know.
     runtime().map_err(|error| raise(py, error))?;
@@ -112,7 +99,7 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
 }
 
 /// The loop that runs in this thread.
-pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static RUNNING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     RUNNING.import(py, "asyncio", "get_running_loop")?.call0()
 }

@@ -1,32 +1,32 @@
 //! The native client: arguments in, one call of the core, plain Python values out.
 //!
-//! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
+//! A method with `wait` is a call: it waits for its result, or returns an asyncio future.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use pythonize::pythonize;
+use pythonize::{depythonize, pythonize};
 use tokio::sync::mpsc;
 
-use super::clock::now;
-use super::process::PerProcess;
-use super::raise::raise;
-use super::rows::{self, RowsAndStats};
+use super::input::input;
+use super::raise::{no_unicode, raise};
+use super::runtime::{PerProcess, call};
 use super::scan::RawScan;
-use super::settings::{arguments, refused, timeout};
 use super::token::RawToken;
-use super::updates::Updates;
-use super::{bridge, json, request};
-use crate::client::Client;
-use crate::config::{Origin, Settings, environment};
+use super::{json, request, rows, updates};
+use crate::client::{Client, WaitOutcome};
+use crate::config::{self, Arguments, Origin, Settings, environment};
+use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, defect};
-use crate::filter::Plan;
-use crate::scan::Scan;
+use crate::filter::{Plan, export};
+use crate::scan::{Scan, Stats};
 use crate::time::{Calendar, Moment};
+use crate::transport::{self, Transport};
 
 /// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -85,43 +85,24 @@ impl RawClient {
     }
 
     /// Searches promotion codes. Returns the rows and their warnings.
-    #[pyo3(signature = (arguments, on_progress=None))]
-    fn search_codes(
+    #[pyo3(signature = (arguments, on_progress=None, *, wait))]
+    fn search_codes<'py>(
         &self,
-        py: Python<'_>,
-        arguments: &Bound<'_, PyDict>,
-        on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<RowsAndStats> {
-        let calendar = self.calendar(None);
-        let plan = request::search_of_codes(arguments, &calendar)?;
-        self.search(py, "search_codes", arguments, plan, &calendar, on_progress)
-    }
-
-    /// As `search_codes`, awaited.
-    #[pyo3(signature = (arguments, on_progress=None))]
-    fn search_codes_async<'py>(
-        &self,
-        py: Python<'py>,
         arguments: &Bound<'py, PyDict>,
         on_progress: Option<Py<PyAny>>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let calendar = self.calendar(None);
         let plan = request::search_of_codes(arguments, &calendar)?;
-        self.search_async(py, "search_codes", arguments, plan, &calendar, on_progress)
+        self.search("search_codes", arguments, plan, &calendar, on_progress, wait)
     }
 
     /// Searches any business object. Returns the rows and their warnings.
-    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
+    #[pyo3(signature = (arguments, *, wait))]
+    fn search_items<'py>(&self, arguments: &Bound<'py, PyDict>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         let calendar = self.calendar(None);
         let plan = request::items(arguments, &calendar)?.into();
-        self.search(py, "search_items", arguments, plan, &calendar, None)
-    }
-
-    /// As `search_items`, awaited.
-    fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        let calendar = self.calendar(None);
-        let plan = request::items(arguments, &calendar)?.into();
-        self.search_async(py, "search_items", arguments, plan, &calendar, None)
+        self.search("search_items", arguments, plan, &calendar, None, wait)
     }
 
     /// The checked body of a promotion code search, as a dict. Sends nothing.
@@ -134,127 +115,78 @@ impl RawClient {
         request::body(arguments.py(), &request::items(arguments, &self.calendar(None))?)
     }
 
-    /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
-    fn scan_codes(
-        slf: Bound<'_, Self>,
-        arguments: &Bound<'_, PyDict>,
-        schema: &Bound<'_, PyAny>,
-        splits: bool,
-        now: Option<i64>,
-    ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(now);
-        let scan = request::scan("scan_codes", request::plan_of_codes(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.splitting(splits));
-        Ok(RawScan::new(slf.unbind(), scan))
-    }
-
-    /// A scan of any business object. Sends nothing. `now` is as in `scan_codes`.
-    fn scan_items(
-        slf: Bound<'_, Self>,
-        arguments: &Bound<'_, PyDict>,
-        schema: &Bound<'_, PyAny>,
-        splits: bool,
-        now: Option<i64>,
-    ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(now);
-        let scan = request::scan("scan_items", request::plan_of_items(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.splitting(splits));
-        Ok(RawScan::new(slf.unbind(), scan))
-    }
-
-    /// A task of a scan, from the arguments of its request. Sends nothing.
-    fn scan_task(
+    /// A scan, or a task of one from the arguments of its request. Sends nothing. `now` is the time of an equal scan that
+    /// was made before.
+    #[pyo3(signature = (call, arguments, schema, splits, now=None, *, is_task=false))]
+    fn scan(
         slf: Bound<'_, Self>,
         call: &str,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         splits: bool,
+        now: Option<i64>,
+        is_task: bool,
     ) -> PyResult<RawScan> {
-        let calendar = &slf.get().calendar(None);
-        let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
-        let scan = request::scan(call, request::plan_of_task(arguments, calendar)?, schema, calendar)?;
-        let scan = slf.get().timed(scan.as_task().splitting(splits));
+        let calendar = slf.get().calendar(now);
+        let scan = request::scan(call, arguments, schema, &calendar, is_task)?;
+        let scan = slf.get().timed(scan.splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
     /// The status of an export: the complete response.
-    fn download_segment(
+    #[pyo3(signature = (export_id, timeout, *, wait))]
+    fn download_segment<'py>(
         &self,
-        py: Python<'_>,
-        export_id: &Bound<'_, PyAny>,
-        timeout: Option<f64>,
-    ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.download(py, export_id, timeout)?)?)
-    }
-
-    /// As `download_segment`, awaited.
-    fn download_segment_async<'py>(
-        &self,
-        py: Python<'py>,
         export_id: &Bound<'py, PyAny>,
         timeout: Option<f64>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let download = self.download(py, export_id, timeout)?;
-        bridge::spawn(py, download, |py, envelope| dict(py, &envelope))
+        let py = export_id.py();
+        let (core, export) = (self.core(py)?, export_body(export_id)?);
+        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        call(py, wait, async move { core.download(export, timeout).await }, dict)
     }
 
     /// Waits for an export: with codes of success no longer than until an entry has another code. Returns whether the
     /// export has ended, and the last response.
-    fn wait_for_segment(
+    #[pyo3(signature = (export_id, timeout, poll, success, on_update, *, wait))]
+    fn wait_for_segment<'py>(
         &self,
-        py: Python<'_>,
-        export_id: &Bound<'_, PyAny>,
-        timeout: f64,
-        poll: Option<f64>,
-        success: Option<Vec<String>>,
-        on_update: Option<Py<PyAny>>,
-    ) -> PyResult<(bool, Option<Py<PyDict>>)> {
-        let (sender, events) = mpsc::channel(1);
-        let wait = self.wait(py, export_id, timeout, poll, success, sender)?;
-        let mut updates = Updates::new(on_update);
-        let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
-        updates.outcome(py, waited)
-    }
-
-    /// As `wait_for_segment`, awaited. `on_update` is called in the loop's thread.
-    fn wait_for_segment_async<'py>(
-        &self,
-        py: Python<'py>,
         export_id: &Bound<'py, PyAny>,
         timeout: f64,
         poll: Option<f64>,
         success: Option<Vec<String>>,
         on_update: Option<Py<PyAny>>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let py = export_id.py();
+        let (core, export) = (self.core(py)?, export_body(export_id)?);
+        let timeout = seconds(py, "timeout", timeout)?;
+        let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;
         let (sender, events) = mpsc::channel(1);
-        let wait = self.wait(py, export_id, timeout, poll, success, sender)?;
-        let updates = Updates::in_running_loop(py, on_update)?;
-        bridge::spawn_call(py, wait, updates.relay(events), |py, waited, updates| updates.outcome(py, waited))
+        let waiting = async move { core.wait(export, success, timeout, poll, sender).await };
+        updates::call(py, wait, waiting, Some(events), on_update, |py, waited, last| match waited {
+            WaitOutcome::Finished => Ok((true, last)),
+            WaitOutcome::TimedOut(Some(failure)) if last.is_none() => Err(raise(py, failure)),
+            WaitOutcome::TimedOut(_) => Ok((false, last)),
+        })
     }
 
     /// Sends any body. Returns the complete response.
-    fn post(
+    #[pyo3(signature = (path, body, idempotent, timeout, *, wait))]
+    fn post<'py>(
         &self,
-        py: Python<'_>,
-        path: &Bound<'_, PyString>,
-        body: &Bound<'_, PyAny>,
-        idempotent: bool,
-        timeout: Option<f64>,
-    ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
-    }
-
-    /// As `post`, awaited.
-    fn post_async<'py>(
-        &self,
-        py: Python<'py>,
         path: &Bound<'py, PyString>,
         body: &Bound<'py, PyAny>,
         idempotent: bool,
         timeout: Option<f64>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.posting(py, path, body, idempotent, timeout)?;
-        bridge::spawn(py, call, |py, envelope| dict(py, &envelope))
+        let py = path.py();
+        let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
+        let (core, body) = (self.core(py)?, json::body(py, body)?);
+        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        call(py, wait, async move { core.post(&path, body, idempotent, timeout).await }, dict)
     }
 
     /// The figures of all calls so far in this process.
@@ -290,7 +222,7 @@ impl RawClient {
         Calendar {
             zone: zone.clone(),
             comparison: *day_comparison,
-            now: time.map_or_else(now, Moment::at),
+            now: time.map_or_else(request::now, Moment::at),
             code_value_type: code_value_type.clone(),
         }
     }
@@ -328,34 +260,83 @@ impl RawClient {
         scan.with_times(&self.settings.source_zone, self.settings.result_zone.as_ref())
     }
 
-    fn search(
+    fn search<'py>(
         &self,
-        py: Python<'_>,
         name: &'static str,
-        arguments: &Bound<'_, PyDict>,
-        search: Plan,
+        arguments: &Bound<'py, PyDict>,
+        plan: Plan,
         calendar: &Calendar,
         on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<RowsAndStats> {
-        let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
-        rows::search(py, self.core(py)?, scan, on_progress)
-    }
-
-    fn search_async<'py>(
-        &self,
-        py: Python<'py>,
-        name: &'static str,
-        arguments: &Bound<'_, PyDict>,
-        search: Plan,
-        calendar: &Calendar,
-        on_progress: Option<Py<PyAny>>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
+        let py = arguments.py();
+        let scan = self.timed(Scan::of_rows(name, plan, calendar)).within(timeout(arguments)?).bounded();
         let on_progress = on_progress.filter(|_| scan.requests() > 1);
-        rows::spawn(py, self.core(py)?, scan, on_progress, |py, stats| rows::warnings(py, &stats))
+        // Nobody sees the other figures of a search.
+        let warnings = |py: Python<'_>, stats: Stats| Ok(pythonize(py, &stats.warnings)?.unbind());
+        rows::call(py, wait, self.core(py)?, scan, on_progress, warnings)
     }
 }
 
-fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {
-    json::envelope(py, envelope).map(Bound::unbind)
+#[expect(clippy::needless_pass_by_value, reason = "the end of a call owns its result")]
+fn dict(py: Python<'_>, envelope: Envelope) -> PyResult<Py<PyDict>> {
+    json::envelope(py, &envelope).map(Bound::unbind)
+}
+
+fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
+    export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
+}
+
+/// Scheme, host and port of a base URL, as a client would send to it; None for what no client accepts.
+#[pyfunction]
+pub(super) fn origin(address: &Bound<'_, PyAny>) -> Option<String> {
+    config::origin(address.extract().ok()?)
+}
+
+/// The addresses of services that proved to be a sandbox since the last call.
+#[pyfunction]
+pub(super) fn sandboxes_met() -> Vec<String> {
+    transport::sandboxes_met()
+}
+
+/// Whether a base URL is of this machine; False for what no client accepts.
+#[pyfunction]
+pub(super) fn is_of_this_machine(address: &Bound<'_, PyAny>) -> bool {
+    address.extract().is_ok_and(config::is_of_this_machine)
+}
+
+/// Whether the name of a header says that its value is a secret.
+#[pyfunction]
+pub(super) fn is_secret_header(name: &str) -> bool {
+    crate::contract::recording::is_secret_header(name)
+}
+
+/// The settings by name. The Python package passes all of them, with the right types.
+fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
+    let arguments = depythonize(settings)?;
+    #[cfg(feature = "testing")]
+    let arguments = super::testing::changed(arguments);
+    Ok(arguments)
+}
+
+/// The error with all that is wrong: what the core found, what only a client that is made would refuse, and what Python
+/// found. None if that is nothing.
+fn refused(arguments: &Arguments, of_core: Option<Error>, of_python: Vec<String>) -> Option<Error> {
+    let of_transport = Transport::refused(&arguments.trust(environment::read), &arguments.headers);
+    let of_transport = of_transport.into_iter().map(|(name, error)| arguments.with_source(name, error));
+    let of_python = of_python.into_iter().map(|line| Error::new(Kind::Config, line));
+    Error::settings(of_core.into_iter().chain(of_transport).chain(of_python).collect())
+}
+
+/// A setting in seconds.
+fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        raise(py, Error::new(Kind::Config, format!("{name} must be a positive, finite number of seconds, not {value}")))
+    })
+}
+
+/// The `timeout` among the arguments of a search or scan, if it is given.
+fn timeout(arguments: &Bound<'_, PyDict>) -> PyResult<Option<Duration>> {
+    let given: Option<f64> = arguments.get_item("timeout")?.map_or(Ok(None), |value| value.extract())?;
+    given.map(|timeout| seconds(arguments.py(), "timeout", timeout)).transpose()
 }

@@ -3,26 +3,31 @@
 //! It refuses nothing: a value that no request can hold becomes `Other`, so that the core reports all problems together.
 //! Depth and number of values are limited, also for lists that contain themselves.
 
-mod scalars;
+use std::fmt;
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDate, PyDict, PyFloat, PyInt, PyIterator, PyList, PyMapping, PyString, PyTime,
+    PyTuple, PyType,
+};
 
-use self::scalars::{plain, repr, shown, too_deep, too_many};
+use crate::error::excerpt;
 use crate::filter::{ColumnCondition, Comparison, Days, InputValue, Method, Tree};
 
 /// Levels of lists, dicts and expressions that are read.
 const DEPTH: usize = 200;
 /// Values of one argument, on all levels together, that are read.
 const VALUES: usize = 1_000_000;
+/// Characters of the repr of an unknown object.
+const SHOWN: usize = 60;
 
 /// Reads a Python value.
 ///
 /// # Errors
 /// What an iterable of the caller raises while it is read.
-pub fn input(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
+pub(super) fn input(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
     Reader { values_left: VALUES }.read(object, DEPTH)
 }
 
@@ -238,4 +243,68 @@ fn kind_of_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<char>> {
     }
     let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(None) };
     dtype.getattr("kind")?.extract().map(Some)
+}
+
+/// Reads a value that holds no others.
+fn plain(object: &Bound<'_, PyAny>) -> PyResult<Option<InputValue>> {
+    if object.is_none() {
+        return Ok(Some(InputValue::Null));
+    }
+    if let Ok(value) = object.cast::<PyBool>() {
+        return Ok(Some(InputValue::Bool(value.is_true())));
+    }
+    if let Ok(number) = object.cast::<PyInt>() {
+        return Ok(Some(integer(number)));
+    }
+    if let Ok(number) = object.cast::<PyFloat>() {
+        return Ok(Some(InputValue::Number(number.value())));
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        // JSON cannot hold a lone surrogate.
+        return Ok(Some(text.to_str().map_or_else(|_| shown(object), InputValue::text)));
+    }
+    if object.is_instance_of::<PyDate>() {
+        return moment(object).map(Some);
+    }
+    Ok(if object.is_instance_of::<PyTime>() { Some(shown(object)) } else { None })
+}
+
+fn integer(number: &Bound<'_, PyInt>) -> InputValue {
+    if let Ok(number) = number.extract() {
+        return InputValue::Integer(number);
+    }
+    // Python itself refuses to write numbers of thousands of digits.
+    let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
+    digits.and_then(|digits| digits.extract()).map_or_else(|_| shown(number), InputValue::BigInteger)
+}
+
+/// A date or datetime of any library: all are subclasses of `datetime.date`, as is `NaT`.
+fn moment(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
+    let text: String = object.call_method0("isoformat")?.extract()?;
+    Ok(if text == "NaT" { shown(object) } else { InputValue::Moment(text) })
+}
+
+fn shown(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("{}", repr(object)))
+}
+
+fn too_deep(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("nested deeper than {DEPTH} levels"))
+}
+
+fn too_many(object: &Bound<'_, PyAny>) -> InputValue {
+    other(object, format_args!("more than {VALUES} values"))
+}
+
+fn other(object: &Bound<'_, PyAny>, shown: fmt::Arguments<'_>) -> InputValue {
+    let type_name = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    InputValue::Other { type_name, shown: shown.to_string() }
+}
+
+/// The repr of an object, shortened.
+fn repr(object: &Bound<'_, PyAny>) -> String {
+    match object.repr() {
+        Ok(text) => excerpt(&text.to_string_lossy(), SHOWN),
+        Err(_) => "without a repr".to_owned(),
+    }
 }

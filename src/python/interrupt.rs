@@ -68,8 +68,7 @@ mod socket {
     use tokio::time::Instant;
 
     use super::Received;
-    use crate::python::bridge;
-    use crate::python::process::PerProcess;
+    use crate::python::runtime::{PerProcess, spawn_detached};
 
     /// The number of the signal, which POSIX fixes.
     const SIGINT: u8 = 2;
@@ -99,7 +98,7 @@ mod socket {
             written.set_nonblocking(true)?;
             read.set_nonblocking(true)?;
             let (sender, received) = watch::channel(Instant::now());
-            bridge::spawn_detached(async move { drop(relay(read, &sender).await) });
+            spawn_detached(async move { drop(relay(read, &sender).await) });
             Ok(Self { written, received })
         }
     }

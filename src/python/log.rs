@@ -12,8 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::bridge;
-use super::finalization::AttachedScope;
+use super::runtime::{self, AttachedScope};
 use crate::observe::{Event, Observer, observed};
 
 /// The function that says what is logged.
@@ -79,7 +78,7 @@ impl Records {
             && arrivals.recv_many(&mut events, usize::MAX).await > 0
         {
             let (emit, schedule) = (Emit(events.drain(..).map(|event| *event).collect()), self.schedule.clone());
-            let emitted = bridge::with_gil(move |py| match schedule {
+            let emitted = runtime::with_gil(move |py| match schedule {
                 Some(schedule) => schedule.call1(py, (emit,)).map(drop),
                 None => emit.__call__(py),
             });
@@ -95,7 +94,7 @@ impl Drop for Records {
         let arrivals = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(arrivals) = arrivals.filter(|arrivals| !arrivals.is_closed() || !arrivals.is_empty()) {
             let rest = Self { arrivals: Mutex::new(Some(arrivals)), schedule: self.schedule.take() };
-            bridge::spawn_detached(rest.relay());
+            runtime::spawn_detached(rest.relay());
         }
     }
 }

@@ -1,41 +1,25 @@
 //! The extension module `dataaccess._native`: thin bindings around the core.
 
 mod asyncio;
-mod body;
-mod bridge;
 mod capsule;
 mod client;
-mod clock;
-mod envelope_calls;
-mod finalization;
 mod input;
 mod interrupt;
 mod json;
-mod load;
 mod log;
-mod process;
 mod raise;
-mod record_dicts;
-mod repeated;
 mod request;
-mod row_template;
 mod rows;
 mod runs;
+mod runtime;
 mod sandbox;
 mod scan;
-mod scan_futures;
-mod schema_preview;
-mod settings;
 mod stream;
 mod table;
 #[cfg(feature = "testing")]
 mod testing;
 mod token;
-mod unpublished;
 mod updates;
-mod values;
-mod waiting;
-mod zones;
 
 /// The native half of `dataaccess`; its names are private to that package.
 // No test runs on free-threaded CPython. There `gil_used` has Python enable the GIL again when it imports this module, and
@@ -52,31 +36,23 @@ mod _native {
     use crate::store::SCHEMES;
 
     #[pymodule_export]
-    use super::client::RawClient;
+    use super::client::{RawClient, is_of_this_machine, is_secret_header, origin, sandboxes_met};
     #[pymodule_export]
     use super::interrupt::wakeup_fd;
     #[pymodule_export]
-    use super::load::row_lines;
-    #[pymodule_export]
-    use super::request::{column_type, today, zone_name};
+    use super::request::{column_type, instant_in, start_of_day, today, zone_name, zones_beginning_day};
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::{RawSandbox, check_fault};
+    use super::sandbox::{RawSandbox, check_fault, record_time};
     #[pymodule_export]
-    use super::scan::RawScan;
-    #[pymodule_export]
-    use super::settings::{is_of_this_machine, is_secret_header, origin, sandboxes_met};
+    use super::scan::{RawScan, RawUnpublished};
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]
-    use super::table::{RawBatch, RawTable};
+    use super::table::RawTable;
     #[pymodule_export]
     use super::token::RawToken;
-    #[pymodule_export]
-    use super::unpublished::RawUnpublished;
-    #[pymodule_export]
-    use super::zones::{instant_in, start_of_day, zones_beginning_day};
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 
@@ -96,8 +72,7 @@ mod _native {
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;
         let py = module.py();
-        py.import("atexit")?
-            .call_method1("register", (wrap_pyfunction!(super::finalization::begin_finalization, py)?,))?;
+        py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::runtime::begin_exit, py)?,))?;
         Ok(())
     }
 }

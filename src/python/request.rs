@@ -1,20 +1,20 @@
-//! Arguments from Python as checked requests. Sends nothing.
+//! Arguments from Python as checked requests, and the zones and days that they may name. Sends nothing.
+
+use std::time::SystemTime;
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 
-use super::clock::now;
 use super::input::input;
 use super::raise::raise;
 use crate::columns::ColumnType;
-use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::{InputValue, Plan, Search, VALUES_PER_REQUEST};
 use crate::scan::Scan;
-use crate::time::{Calendar, Zone};
+use crate::time::{Calendar, Moment, Zone, all_zones};
 
 fn argument(arguments: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResult<InputValue> {
     arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
@@ -45,19 +45,25 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyRes
     items::check(items_arguments(arguments)?, calendar).map_err(|error| raise(arguments.py(), error))
 }
 
-/// The requests of a scan of promotion codes, or their problems.
-pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(codes::plan(codes_arguments(arguments)?, values_per_request(), calendar))
-}
-
-/// The requests of a scan of any business object, or their problems.
-pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(items::plan(items_arguments(arguments)?, values_per_request(), calendar))
-}
-
-/// The request of a task of a scan, with as many values as it has, or its problems.
-pub(super) fn plan_of_task(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(items::plan(items_arguments(arguments)?, usize::MAX, calendar))
+/// A scan. Raises the problems of its arguments and of the schema together. The request of a task has as many values as the
+/// task has.
+pub(super) fn scan(
+    call: &str,
+    arguments: &Bound<'_, PyDict>,
+    schema: &Bound<'_, PyAny>,
+    calendar: &Calendar,
+    is_task: bool,
+) -> PyResult<Scan> {
+    let is_of_codes = call == "scan_codes";
+    let operation = if is_of_codes { "scan_codes" } else { "scan_items" };
+    let most = if is_task { usize::MAX } else { values_per_request() };
+    let plan = if is_of_codes && !is_task {
+        codes::plan(codes_arguments(arguments)?, most, calendar)
+    } else {
+        items::plan(items_arguments(arguments)?, most, calendar)
+    };
+    let scan = Scan::try_new(operation, plan, &input(schema)?, calendar).map_err(|error| raise(schema.py(), error))?;
+    Ok(if is_task { scan.as_task() } else { scan })
 }
 
 /// The most values of a list in one request: tests set another number.
@@ -95,16 +101,6 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
     })
 }
 
-/// A scan of a plan. Raises the problems of the plan and of the schema together.
-pub(super) fn scan(
-    operation: &'static str,
-    plan: Result<Plan>,
-    schema: &Bound<'_, PyAny>,
-    calendar: &Calendar,
-) -> PyResult<Scan> {
-    Scan::try_new(operation, plan, &input(schema)?, calendar).map_err(|error| raise(schema.py(), error))
-}
-
 /// The checked body of a search, as a dict.
 pub(super) fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {
     Ok(pythonize(py, &search.body)?)
@@ -128,6 +124,34 @@ pub(super) fn column_type(name: &str) -> Option<&'static str> {
     ColumnType::from_name(name).map(ColumnType::name)
 }
 
-pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
+fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
     Zone::try_new(name).map_err(|error| raise(py, error))
+}
+
+/// The zones in which a day begins at an instant (Unix milliseconds): well-known ones first, fixed offsets last.
+#[pyfunction]
+pub(super) fn zones_beginning_day(instant: i64) -> Vec<&'static str> {
+    let begins = all_zones().iter().filter(|zone| zone.begins_day_at(Moment::at(instant)));
+    begins.map(Zone::name).collect()
+}
+
+/// The first instant of the day of an instant in a zone, in Unix milliseconds; None at the ends of the calendar.
+#[pyfunction]
+pub(super) fn start_of_day(py: Python<'_>, timezone: &str, instant: i64) -> PyResult<Option<i64>> {
+    Ok(zone(py, timezone)?.start_of_day(Moment::at(instant)).ok().map(Moment::milliseconds))
+}
+
+/// The instant of a time `YYYY-MM-DD HH:MM:SS` of a zone, in Unix milliseconds; None for a text that is no such time.
+#[pyfunction]
+pub(super) fn instant_in(py: Python<'_>, timezone: &str, text: &str) -> PyResult<Option<i64>> {
+    Ok(zone(py, timezone)?.instant_of(text).map(Moment::milliseconds))
+}
+
+/// Now, or the time that a test set.
+pub(super) fn now() -> Moment {
+    #[cfg(feature = "testing")]
+    if let Some(now) = super::testing::now() {
+        return now;
+    }
+    Moment::from(SystemTime::now())
 }

@@ -1,72 +1,45 @@
 //! Rows as dicts: blocks of cells become dicts while the next blocks are decoded.
+//!
+//! Each dict is a copy of a template, so that no key is made twice. Equal strings of a column are one object.
 
+use std::hash::BuildHasher as _;
 use std::mem;
 use std::sync::Arc;
 use std::thread;
 
+use arc_swap::ArcSwapOption;
+use foldhash::fast::FixedState;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use pythonize::pythonize;
+use pyo3::types::{PyDict, PyList, PyString};
 use tokio::sync::mpsc;
 
-use super::bridge;
-use super::record_dicts::RecordDicts;
+use super::asyncio::spawn_call;
+use super::json;
+use super::runtime::{block_with, with_gil};
 use super::updates::{self, Updates};
-use crate::cells::Block;
+use crate::cells::{Block, Cell, Value};
 use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastRows, LastStats, Scan, Stats};
+use crate::scan::{LastRows, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
 /// Rows of more bytes than this become dicts while an awaited call still receives others.
 const LARGE: usize = 1 << 18;
+/// How many strings are remembered, of all columns.
+const STRINGS: usize = 4_096;
+/// Longer strings seldom come again.
+const LONGEST: usize = 64;
+/// Strings of a column that are not remembered at first: small results are not worth it.
+const FEW: u64 = 64;
+/// Strings after which a column is judged by how often its strings came again: at least one of four is worth it.
+const ENOUGH: u64 = 1_024;
 
-/// Rows, and what is to be known of them: the figures of a scan as a dict, or the warnings of a search.
-pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
-
-/// The rows of a search and its warnings, from a synchronous call.
-pub(super) fn search(
+/// The rows of a scan, and what `figures` makes of its figures.
+pub(super) fn call(
     py: Python<'_>,
-    client: Arc<Client>,
-    search: Scan,
-    on_progress: Option<Py<PyAny>>,
-) -> PyResult<RowsAndStats> {
-    if search.requests() > 1 {
-        return block(py, client, search, on_progress, |py, stats| warnings(py, &stats));
-    }
-    let mut rows = Rows::new(py, search.attributes())?;
-    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-    // The sender is part of the outcome: dropped before it, it would wake this thread too.
-    let request = async move { Ok((search.rows(&client, &sender).await?, sender)) };
-    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| rows.take(py, block))?;
-    Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
-}
-
-/// The rows of a scan, from a synchronous call. `figures` makes the second part of the result.
-pub(super) fn block(
-    py: Python<'_>,
-    client: Arc<Client>,
-    scan: Scan,
-    on_progress: Option<Py<PyAny>>,
-    figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>>,
-) -> PyResult<RowsAndStats> {
-    let mut rows = Rows::new(py, scan.attributes())?;
-    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-    let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
-    let mut updates = Updates::new(on_progress);
-    let request = async move { scan.rows(&client, &sender).await };
-    let last = bridge::block_with(py, request, blocks, |py, block| {
-        rows.take(py, block)?;
-        updates.take_all(py, &mut progress)
-    })?;
-    updates.take_all(py, &mut progress)?;
-    Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
-}
-
-/// The rows of a scan, awaited.
-pub(super) fn spawn(
-    py: Python<'_>,
+    wait: bool,
     client: Arc<Client>,
     scan: Scan,
     on_progress: Option<Py<PyAny>>,
@@ -74,8 +47,18 @@ pub(super) fn spawn(
 ) -> PyResult<Bound<'_, PyAny>> {
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut blocks) = mpsc::channel(BLOCKS_AHEAD);
-    let (scan, progress) = updates::reporting(scan, on_progress.is_some());
-    let updates = Updates::in_running_loop(py, on_progress)?;
+    let (scan, mut progress) = updates::reporting(scan, on_progress.as_ref());
+    let mut updates = Updates::new(on_progress);
+    if wait {
+        // The sender is part of the outcome: dropped before it, it would wake this thread too.
+        let request = async move { Ok((scan.rows(&client, &sender).await?, sender)) };
+        let (last, _sender) = block_with(py, request, blocks, |py, block| {
+            rows.take(py, block)?;
+            updates.take_all(py, &mut progress)
+        })?;
+        updates.take_all(py, &mut progress)?;
+        return (rows.finish(py, &last)?, figures(py, last.stats)?).into_bound_py_any(py);
+    }
     let request = async move {
         let mut last = scan.rows(&client, &sender).await?;
         for batch in mem::take(&mut last.blocks) {
@@ -91,32 +74,17 @@ pub(super) fn spawn(
             waiting.push(block);
             if bytes > LARGE {
                 let taken = mem::take(&mut waiting);
-                rows = bridge::with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
+                rows = with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
                 bytes = 0;
             }
         }
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
+    spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
         Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
     })
-}
-
-/// The figures of a scan as a dict, which `last_stats` keeps.
-pub(super) fn figures_of_scan(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
-    let last_stats = Arc::clone(last_stats);
-    move |py, stats| {
-        let figures = pythonize(py, &stats)?.unbind();
-        last_stats.store(Some(Arc::new(stats)));
-        Ok(figures)
-    }
-}
-
-/// The warnings of a search, whose figures nobody sees.
-pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
-    Ok(pythonize(py, &stats.warnings)?.unbind())
 }
 
 /// The rows that have arrived.
@@ -156,4 +124,153 @@ impl Rows {
         }
         Ok(())
     }
+}
+
+/// Makes dicts of the records of blocks.
+struct RecordDicts {
+    template: Arc<RowTemplate>,
+    /// The keys of the last record that were not requested. The next one probably has the same.
+    extras: Vec<Py<PyString>>,
+    strings: Strings,
+}
+
+impl RecordDicts {
+    /// Each dict will have these keys first, in this order.
+    fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
+        let template = RowTemplate::of(py, attributes)?;
+        Ok(Self { template, extras: Vec::new(), strings: Strings::new(attributes.len()) })
+    }
+
+    /// Appends a dict for each record of a block.
+    fn append(&mut self, block: &Block, list: &Bound<'_, PyList>) -> PyResult<()> {
+        let py = list.py();
+        let template = self.template.row.bind(py);
+        let mut cursor = 0;
+        for row in 0..block.rows() {
+            let record = template.copy()?;
+            for (column, (value, name)) in block.values(row).zip(&self.template.names).enumerate() {
+                match value {
+                    // As in the template.
+                    Value::Cell(Cell::Null) => {}
+                    Value::Integer(integer) => record.set_item(name, integer)?,
+                    Value::Cell(Cell::String(text)) => record.set_item(name, self.strings.object(py, column, text))?,
+                    Value::Cell(cell) => record.set_item(name, object(py, cell)?)?,
+                }
+            }
+            for (index, (name, nested)) in block.extras(row, &mut cursor).enumerate() {
+                let known = self.extras.get(index).filter(|key| key.bind(py).to_str().is_ok_and(|key| key == name));
+                let key = known.map_or_else(|| PyString::new(py, name), |key| key.bind(py).clone());
+                if known.is_none() {
+                    self.extras.truncate(index);
+                    self.extras.push(key.clone().unbind());
+                }
+                record.set_item(key, json::value(py, nested)?)?;
+            }
+            list.append(record)?;
+        }
+        Ok(())
+    }
+}
+
+fn object<'py>(py: Python<'py>, cell: Cell) -> PyResult<Bound<'py, PyAny>> {
+    match cell {
+        Cell::Null => Ok(py.None().into_bound(py)),
+        Cell::Bool(value) => Ok(value.into_pyobject(py)?.to_owned().into_any()),
+        Cell::Integer(digits) => json::integer(py, digits),
+        Cell::Number(text) => json::number(py, text),
+        Cell::String(text) => Ok(PyString::new(py, text).into_any()),
+        Cell::Nested(json) => json::value(py, json),
+    }
+}
+
+/// The template of the last rows. Most searches of a program ask for the same attributes.
+static LAST: ArcSwapOption<RowTemplate> = ArcSwapOption::const_empty();
+
+/// What all rows of the same attributes share.
+struct RowTemplate {
+    attributes: Vec<String>,
+    names: Vec<Py<PyString>>,
+    /// A row without values. It is copied, never changed.
+    row: Py<PyDict>,
+}
+
+impl RowTemplate {
+    /// The one of these attributes, in this order.
+    fn of(py: Python<'_>, attributes: &[String]) -> PyResult<Arc<Self>> {
+        if let Some(last) = LAST.load_full().filter(|last| last.attributes == attributes) {
+            return Ok(last);
+        }
+        let names: Vec<_> = attributes.iter().map(|name| PyString::intern(py, name).unbind()).collect();
+        let row = PyDict::new(py);
+        for name in &names {
+            row.set_item(name, py.None())?;
+        }
+        let template = Arc::new(Self { attributes: attributes.to_vec(), names, row: row.unbind() });
+        LAST.store(Some(Arc::clone(&template)));
+        Ok(template)
+    }
+}
+
+/// Objects of strings: for each remainder of a hash the last string with it.
+struct Strings {
+    slots: Vec<Option<(Box<str>, Py<PyString>)>>,
+    columns: Vec<Column>,
+}
+
+/// The strings of a column.
+#[derive(Clone, Default)]
+struct Column {
+    strings: u64,
+    /// How many of them were remembered.
+    repeated: u64,
+}
+
+impl Strings {
+    fn new(columns: usize) -> Self {
+        Self { slots: Vec::new(), columns: vec![Column::default(); columns] }
+    }
+
+    /// The object of a string of this column.
+    fn object<'py>(&mut self, py: Python<'py>, column: usize, text: &str) -> Bound<'py, PyString> {
+        let Some(column) = self.columns.get_mut(column).filter(|_| text.len() <= LONGEST) else {
+            return PyString::new(py, text);
+        };
+        if column.count() { remembered(py, &mut self.slots, column, text) } else { PyString::new(py, text) }
+    }
+}
+
+impl Column {
+    /// Counts a string. Returns whether to remember it.
+    #[inline]
+    fn count(&mut self) -> bool {
+        if self.strings >= ENOUGH && self.repeated * 4 < self.strings {
+            return false;
+        }
+        self.strings += 1;
+        self.strings > FEW
+    }
+}
+
+fn remembered<'py>(
+    py: Python<'py>,
+    slots: &mut Vec<Option<(Box<str>, Py<PyString>)>>,
+    column: &mut Column,
+    text: &str,
+) -> Bound<'py, PyString> {
+    if slots.is_empty() {
+        slots.resize_with(STRINGS, || None);
+    }
+    let [low, high, ..] = FixedState::default().hash_one(text).to_le_bytes();
+    let slot = slots.get_mut(usize::from(u16::from_le_bytes([low, high])) % STRINGS);
+    if let Some(Some((known, object))) = &slot
+        && **known == *text
+    {
+        column.repeated += 1;
+        return object.bind(py).clone();
+    }
+    let object = PyString::new(py, text);
+    if let Some(slot) = slot {
+        *slot = Some((text.into(), object.clone().unbind()));
+    }
+    object
 }

@@ -9,9 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::bridge::{self, with_gil};
 use super::input::input;
 use super::raise::raise;
+use super::runtime::{block, with_gil};
 use crate::error::Kind;
 use crate::files::Location;
 use crate::scan::{self, FileReport, FolderReport, OnDoubt, RunOptions, Service};
@@ -108,7 +108,7 @@ pub(super) fn folder_status(
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
     let status =
         async move { scan::folder_status(&location, settle, known_row_cap, until.as_deref(), SystemTime::now()).await };
-    let status = bridge::block(py, status)?;
+    let status = block(py, status)?;
     Ok(pythonize(py, &status)?.unbind())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn folder_status(
 #[pyfunction]
 pub(super) fn object_names(py: Python<'_>, url: PathBuf, storage_options: Storage) -> PyResult<Vec<String>> {
     let Location::Object(folder) = location(py, url, storage_options, None)? else { return Ok(Vec::new()) };
-    let listed = bridge::block(py, async move {
+    let listed = block(py, async move {
         folder.list().await.map_err(|failure| failure.into_error(Kind::FolderFile, folder.url(), "listed"))
     })?;
     Ok(listed.into_keys().collect())

@@ -11,7 +11,7 @@ use pythonize::depythonize;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
-use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Fault, Options, RecordZone, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
@@ -21,7 +21,7 @@ type RawDemo = (Option<f64>, Option<String>);
 
 /// A running sandbox. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, weakref, module = "dataaccess._native")]
-pub(super) struct RawSandbox(pub(super) Sandbox);
+pub(super) struct RawSandbox(Sandbox);
 
 #[pymethods]
 impl RawSandbox {
@@ -91,6 +91,13 @@ impl RawSandbox {
 pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
     let read = depythonize(form).map_err(|cause| Error::new(Kind::Config, format!("fault: {cause}")));
     read.and_then(Fault::from_form).map(drop).map_err(|error| raise(form.py(), error))
+}
+
+/// A UTC time `YYYY-MM-DD HH:MM:SS` as records of a time zone have it. Any other string stays as it is.
+#[pyfunction]
+pub(super) fn record_time(py: Python<'_>, timezone: &str, utc: &str) -> PyResult<String> {
+    let zone = RecordZone::named(timezone).map_err(|error| raise(py, error))?;
+    Ok(zone.record_time(utc))
 }
 
 fn duration(name: &str, seconds: f64) -> Result<Duration> {

@@ -1,37 +1,39 @@
 //! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwapOption;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCFunction, PyCapsule};
 use pythonize::{depythonize, pythonize};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::client::RawClient;
 use super::interrupt::Interrupt;
 use super::raise::raise;
-use super::rows::{self, RowsAndStats};
-use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
-use super::scan_futures::RawFormat;
-use super::schema_preview::SchemaPreview;
+use super::runs::{RunArguments, Storage, location, raw_report};
+use super::runtime::{AbortOnDrop, PerProcess, spawn_work};
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
-use super::unpublished::RawUnpublished;
-use super::updates::Updates;
-use super::{bridge, capsule};
+use super::{capsule, rows, runtime, updates};
 use crate::columns::Options;
-use crate::scan::{LastStats, Scan};
+use crate::error::defect;
+use crate::files::{Complete, Compression, CsvOptions, RowMemory};
+use crate::scan::{Format, LastStats, Scan, Stats};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
 const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
 /// Batches of collected results, and of streams whose first batch shows the types.
-pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
+const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
+/// How long the stream of a schema is kept; a service does not hold a response for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// In which polars raises `KeyboardInterrupt` by itself, where its signal handler was not replaced.
 const GRACE: Duration = Duration::from_millis(500);
 /// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
@@ -39,12 +41,39 @@ const TOKEN_WAIT: Duration = Duration::from_secs(5);
 const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
     use to_arrow() instead, or a token that lives longer";
 
+/// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
+type RawFormat = (String, u8, bool, Option<String>);
+
+/// The format of a file.
+fn format_of((name, separator, escape_formulas, compression): RawFormat) -> Format {
+    let compression = match compression.as_deref() {
+        Some("gzip") => Compression::Gzip,
+        Some("zstd") => Compression::Zstd,
+        _ => Compression::None,
+    };
+    match name.as_str() {
+        "parquet" => Format::Parquet,
+        "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
+        _ => Format::JsonLines { compression },
+    }
+}
+
+/// Makes a dict of the figures of a use of a scan, and keeps them as its last ones.
+fn used(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
+    let last_stats = Arc::clone(last_stats);
+    move |py, stats| {
+        let figures = pythonize(py, &stats)?.unbind();
+        last_stats.store(Some(Arc::new(stats)));
+        Ok(figures)
+    }
+}
+
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawScan {
-    pub(super) client: Py<RawClient>,
-    pub(super) scan: Scan,
-    pub(super) last_stats: LastStats,
+    client: Py<RawClient>,
+    scan: Scan,
+    last_stats: LastStats,
     /// From the export of the schema to the export of the stream.
     preview: ArcSwapOption<SchemaPreview>,
 }
@@ -54,12 +83,17 @@ impl RawScan {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
     }
 
+    /// How long the client retries; None of one that is closed.
+    fn retry_for(&self, py: Python<'_>) -> Option<Duration> {
+        self.client.get().core(py).ok().map(|core| core.retry_for())
+    }
+
     /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
         let (scan, last_stats) = (scan.clone(), Arc::clone(&self.last_stats));
         let stream = || scan.stream(&core, options, last_stats);
-        let (stream, records) = bridge::start(py, stream)?;
+        let (stream, records) = runtime::start(py, stream)?;
         Ok(Opened::new(stream, records))
     }
 
@@ -182,120 +216,92 @@ impl RawScan {
     }
 
     /// Collects the rows in columns.
-    fn collect(
-        &self,
-        py: Python<'_>,
-        limit: Option<u64>,
-        views: bool,
-        on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<RawTable> {
-        let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
-        let mut updates = Updates::new(on_progress);
-        bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
-            .map(RawTable::new)
-    }
-
-    /// As `collect`, awaited.
-    fn collect_async<'py>(
+    #[pyo3(signature = (limit, views, on_progress, *, wait))]
+    fn collect<'py>(
         &self,
         py: Python<'py>,
         limit: Option<u64>,
         views: bool,
         on_progress: Option<Py<PyAny>>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
-        let updates = Updates::in_running_loop(py, on_progress)?;
-        let table = |_: Python<'_>, collected, _| Ok(RawTable::new(collected));
-        bridge::spawn_call(py, collecting, updates.relay(events), table)
+        let core = self.client.get().core(py)?;
+        let (scan, events) = updates::reporting(self.scan.limited(limit), on_progress.as_ref());
+        let last_stats = Arc::clone(&self.last_stats);
+        let collecting = async move {
+            let collected = scan.collect(&core, Options { views, widen: true, ..LARGE_BATCHES }).await?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        };
+        updates::call(py, wait, collecting, events, on_progress, |_, collected, _| Ok(RawTable::new(collected)))
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
-    fn rows(&self, py: Python<'_>, on_progress: Option<Py<PyAny>>) -> PyResult<RowsAndStats> {
-        let figures = rows::figures_of_scan(&self.last_stats);
-        rows::block(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
-    }
-
-    /// As `rows`, awaited.
-    fn rows_async<'py>(&self, py: Python<'py>, on_progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let figures = rows::figures_of_scan(&self.last_stats);
-        rows::spawn(py, self.client.get().core(py)?, self.scan.clone(), on_progress, figures)
+    #[pyo3(signature = (on_progress, *, wait))]
+    fn rows<'py>(&self, py: Python<'py>, on_progress: Option<Py<PyAny>>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        let core = self.client.get().core(py)?;
+        rows::call(py, wait, core, self.scan.clone(), on_progress, used(&self.last_stats))
     }
 
     /// Writes the rows to a file of a format: see [`RawFormat`]. Returns their figures, and the file, which appears when
     /// it is published.
-    fn write(
+    #[pyo3(signature = (path, format, storage_options, on_progress, *, wait))]
+    fn write<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         path: PathBuf,
         format: RawFormat,
-        on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
-    ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
+        on_progress: Option<Py<PyAny>>,
+        wait: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let location = location(py, path, storage_options, self.retry_for(py))?;
-        let (writing, events) = self.writing(py, location, format, on_progress.is_some())?;
-        let mut updates = Updates::new(on_progress);
-        self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
-    }
-
-    /// As `write`, awaited.
-    fn write_async(
-        slf: Bound<'_, Self>,
-        path: PathBuf,
-        format: RawFormat,
-        on_progress: Option<Py<PyAny>>,
-        storage_options: Storage,
-    ) -> PyResult<Bound<'_, PyAny>> {
-        let py = slf.py();
-        let location = location(py, path, storage_options, slf.get().retry_for(py))?;
-        let (writing, events) = slf.get().writing(py, location, format, on_progress.is_some())?;
-        let updates = Updates::in_running_loop(py, on_progress)?;
-        let scan = slf.unbind();
-        let written = move |py: Python<'_>, written, _| scan.get().written(py, written);
-        bridge::spawn_call(py, writing, updates.relay(events), written)
+        let core = self.client.get().core(py)?;
+        let (scan, events) = updates::reporting(self.scan.clone(), on_progress.as_ref());
+        let format = format_of(format);
+        let writing = async move { scan.write(&core, &location, format).await };
+        let used = used(&self.last_stats);
+        updates::call(py, wait, writing, events, on_progress, |py, (stats, complete), _| {
+            Ok((used(py, stats)?, RawUnpublished::new(complete)))
+        })
     }
 
     /// Runs the unfinished tasks into parts of a folder.
-    fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
-        let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
-        let mut updates = Updates::new(Some(on_progress));
-        let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, progress.as_ref()))?;
-        raw_report(py, report)
-    }
-
-    /// As `run`, awaited. `on_progress` is called in the loop's thread.
-    fn run_async<'py>(
+    #[pyo3(signature = (options, on_progress, *, wait))]
+    fn run<'py>(
         &self,
         py: Python<'py>,
         options: RunArguments<'_>,
         on_progress: Py<PyAny>,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
-        let updates = Updates::in_running_loop(py, Some(on_progress))?;
-        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
+        let options = options.options(py, self.retry_for(py))?;
+        let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
+        let (sender, events) = mpsc::channel(scan.requests() + 2);
+        let run = async move { scan.run(&core, &options, sender).await };
+        updates::call(py, wait, run, Some(events), Some(on_progress), |py, report, _| raw_report(py, report))
     }
 
     /// Reads the rows that a folder has of this scan.
-    fn read(
-        &self,
-        py: Python<'_>,
-        folder: PathBuf,
-        ignore_missing: bool,
-        storage_options: Storage,
-    ) -> PyResult<RawTable> {
-        let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
-    }
-
-    /// As `read`, awaited.
-    fn read_async<'py>(
+    #[pyo3(signature = (folder, ignore_missing, storage_options, *, wait))]
+    fn read<'py>(
         &self,
         py: Python<'py>,
         folder: PathBuf,
         ignore_missing: bool,
         storage_options: Storage,
+        wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        bridge::spawn(py, reading, |_, collected| Ok(RawTable::new(collected)))
+        let folder = location(py, folder, storage_options, self.retry_for(py))?;
+        let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
+        // A folder can be read without a token, and after the client was closed.
+        let memory = RowMemory::new(self.client.get().max_result_bytes());
+        let reading = async move {
+            let collected = scan.read(&folder, ignore_missing, &memory).await?;
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(collected)
+        };
+        runtime::call(py, wait, reading, |_, collected| Ok(RawTable::new(collected)))
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.
@@ -329,5 +335,79 @@ impl RawScan {
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
         capsule::of_stream(py, Pulled::new(opened, schema, interrupt))
+    }
+}
+
+/// A schema that was exported, and the stream that was opened to infer it: the export of the stream takes it, so both need
+/// one request.
+struct SchemaPreview {
+    schema: SchemaRef,
+    pending: PerProcess<PendingStream>,
+}
+
+struct PendingStream {
+    opened: Opened,
+    since: Instant,
+    _close: AbortOnDrop<()>,
+}
+
+impl SchemaPreview {
+    fn new(py: Python<'_>, schema: SchemaRef, opened: Opened) -> PyResult<Self> {
+        let unused = opened.clone();
+        // Some time after it can still be taken, so that it is never closed just after that.
+        let close = spawn_work(async move {
+            tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
+            unused.close();
+        });
+        let close = close.map_err(|error| raise(py, error))?;
+        let pending = PendingStream { opened, since: Instant::now(), _close: close };
+        Ok(Self { schema, pending: PerProcess::holding(pending) })
+    }
+
+    /// The stream, unless it was kept for too long or belongs to another process.
+    fn stream(&self) -> Option<Opened> {
+        let pending = self.pending.get()?;
+        (pending.since.elapsed() < PATIENCE).then(|| pending.opened.clone())
+    }
+}
+
+/// A complete file. Dropped, it leaves nothing.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawUnpublished(Mutex<Option<Complete>>);
+
+impl RawUnpublished {
+    const fn new(complete: Complete) -> Self {
+        Self(Mutex::new(Some(complete)))
+    }
+
+    fn take(&self, py: Python<'_>, abandoned: &CancellationToken) -> PyResult<Complete> {
+        let complete = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let complete = complete.ok_or_else(|| defect("the file was published already"));
+        complete.map(|complete| complete.unless(abandoned)).map_err(|error| raise(py, error))
+    }
+}
+
+#[pymethods]
+impl RawUnpublished {
+    /// Moves the file to its path, or uploads it, and returns its size. After Ctrl-C, or once the future was cancelled, it
+    /// does not appear.
+    #[pyo3(signature = (*, wait))]
+    fn publish<'py>(&self, py: Python<'py>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        let abandoned = CancellationToken::new();
+        let complete = self.take(py, &abandoned)?;
+        let published = async move { complete.publish().await.map(|published| published.bytes) };
+        if wait {
+            let _ends = abandoned.drop_guard();
+            return runtime::call(py, wait, published, |_, bytes| Ok(bytes));
+        }
+        let future = runtime::call(py, wait, published, |_, bytes| Ok(bytes))?;
+        let cancel = PyCFunction::new_closure(py, None, None, move |_, _| abandoned.cancel())?;
+        future.call_method1("add_done_callback", (cancel,))?;
+        Ok(future)
+    }
+
+    /// Removes the file.
+    fn discard(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }

@@ -14,13 +14,13 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::time::timeout;
 
-use super::bridge;
+use super::asyncio::spawn;
 use super::capsule;
 use super::interrupt::Interrupt;
 use super::log::Records;
-use super::process::PerProcess;
 use super::raise::raise;
-use super::table::RawBatch;
+use super::runtime::{self, PerProcess};
+use super::table::RawTable;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
 use crate::time::Moment;
@@ -83,7 +83,7 @@ impl Opened {
                 () = interrupted.come() => {}
             }
         };
-        bridge::wait_for(py, wait, &open.records)?;
+        runtime::wait_for(py, wait, &open.records)?;
         open.check(py, interrupt)
     }
 }
@@ -116,10 +116,10 @@ impl RawStream {
 #[pymethods]
 impl RawStream {
     /// The next batch; None at the end.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RawTable>> {
         loop {
             match self.try_next(py)? {
-                Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
+                Next::Batch(batch) => return Ok(Some(RawTable::of_batch(batch))),
                 Next::End => return Ok(None),
                 Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
@@ -128,7 +128,7 @@ impl RawStream {
 
     /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
     #[pyo3(signature = (seconds = 0.0))]
-    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawBatch>> {
+    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
             let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -136,19 +136,19 @@ impl RawStream {
             next = self.try_next(py)?;
         }
         match next {
-            Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
+            Next::Batch(batch) => Ok(Some(RawTable::of_batch(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }
 
     /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
-    fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn ready<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
         let wait = async move {
             open.stream.wait().await;
             Ok(())
         };
-        bridge::spawn(py, wait, |_, ()| Ok(()))
+        spawn(py, wait, |_, ()| Ok(()))
     }
 
     /// Whether the scan is complete and all batches were taken.
@@ -210,7 +210,7 @@ impl Pulled {
             match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => bridge::block_without_gil(async {
+                Next::NotYet => runtime::block_without_gil(async {
                     tokio::select! {
                         () = open.stream.wait() => {}
                         () = self.interrupt.come() => {}

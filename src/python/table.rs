@@ -1,93 +1,41 @@
-//! Batches and tables for Python: Arrow memory that other libraries take without a copy.
+//! Batches and tables for Python: Arrow memory that other libraries take without a copy, and plain Python values.
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_array::cast::AsArray as _;
+use arrow_array::temporal_conversions::timestamp_us_to_datetime;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyString};
 use pythonize::pythonize;
 
 use super::raise::raise;
-use super::{capsule, values};
-use crate::columns;
+use super::{capsule, json};
+use crate::columns::{self, ColumnType};
+use crate::error::defect;
 use crate::scan::{Collected, Stats};
 use crate::time::Zone;
 
-/// A batch of rows in columns.
-#[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawBatch {
-    batch: RecordBatch,
-}
-
-impl RawBatch {
-    pub(super) fn new(batch: RecordBatch) -> Self {
-        Self { batch }
-    }
-}
-
-#[pymethods]
-impl RawBatch {
-    #[getter]
-    fn num_rows(&self) -> usize {
-        self.batch.num_rows()
-    }
-
-    #[getter]
-    fn column_names(&self) -> Vec<String> {
-        names(self.batch.schema_ref())
-    }
-
-    /// The names of the columns and of their types.
-    #[getter]
-    fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
-        types(py, self.batch.schema_ref())
-    }
-
-    /// The time zone of the timestamps, if they have one.
-    #[getter]
-    fn time_zone(&self) -> Option<String> {
-        time_zone(self.batch.schema_ref())
-    }
-
-    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
-        Err(no_pickle("a Batch"))
-    }
-
-    /// The batch with instants in UTC, of times as the service wrote them in the zone `source`.
-    fn in_utc(&self, py: Python<'_>, source: &str) -> PyResult<Self> {
-        let zoned = Zone::try_new(source).and_then(|source| columns::zoned(&self.batch, &Zone::default(), &source));
-        zoned.map(Self::new).map_err(|error| raise(py, error))
-    }
-
-    /// The first `most` rows as dicts, or all.
-    fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-        dicts(py, std::slice::from_ref(&self.batch), most)
-    }
-
-    /// Exports the schema and the arrays.
-    fn array_capsules<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        capsule::of_batch(py, &self.batch)
-    }
-
-    fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        capsule::of_schema(py, self.batch.schema_ref())
-    }
-}
-
-/// A complete result in columns.
+/// A batch, or a complete result, in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawTable {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
-    stats: Arc<Stats>,
+    /// None of a batch.
+    stats: Option<Arc<Stats>>,
 }
 
 impl RawTable {
     pub(super) fn new(collected: Collected) -> Self {
         let Collected { schema, batches, stats } = collected;
-        Self { schema, batches, stats }
+        Self { schema, batches, stats: Some(stats) }
+    }
+
+    pub(super) fn of_batch(batch: RecordBatch) -> Self {
+        Self { schema: batch.schema(), batches: vec![batch], stats: None }
     }
 
     fn rows(&self) -> usize {
@@ -96,7 +44,7 @@ impl RawTable {
 
     /// A table of some of its rows or columns, with the statistics of the whole.
     fn part(&self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
-        Self { schema, batches, stats: Arc::clone(&self.stats) }
+        Self { schema, batches, stats: self.stats.clone() }
     }
 }
 
@@ -124,11 +72,12 @@ impl RawTable {
         time_zone(&self.schema)
     }
 
-    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
-        Err(no_pickle("a Table"))
+    fn __reduce__(&self) -> PyResult<()> {
+        let what = if self.stats.is_none() { "a Batch" } else { "a Table" };
+        Err(PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_pylist() returns")))
     }
 
-    /// As `in_utc` of a batch.
+    /// The same with instants in UTC, of times as the service wrote them in the zone `source`.
     fn in_utc(&self, py: Python<'_>, source: &str) -> PyResult<Self> {
         let utc = Zone::default();
         let zoned = Zone::try_new(source)
@@ -138,9 +87,11 @@ impl RawTable {
 
     /// An empty table of the same columns.
     fn without_rows(&self) -> Self {
-        let mut stats = Stats::clone(&self.stats);
-        stats.figures.rows = 0;
-        Self { stats: Arc::new(stats), ..self.part(SchemaRef::clone(&self.schema), Vec::new()) }
+        let mut empty = self.part(SchemaRef::clone(&self.schema), Vec::new());
+        if let Some(stats) = &mut empty.stats {
+            Arc::make_mut(stats).figures.rows = 0;
+        }
+        empty
     }
 
     /// Some of its rows, without a copy.
@@ -167,18 +118,23 @@ impl RawTable {
 
     /// The ids that the scan asked for and no row has; None if that is not known.
     fn missing_ids(&self) -> Option<Vec<String>> {
-        self.stats.missing_ids.clone()
+        self.stats.as_ref()?.missing_ids.clone()
     }
 
-    /// The figures of the scan.
+    /// The figures of the scan, of a complete result.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, self.stats.as_ref())?)
+        Ok(pythonize(py, &self.stats.as_deref())?)
     }
 
     /// The first `most` rows as dicts, or all.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         dicts(py, &self.batches, most)
+    }
+
+    /// Exports the schema and the arrays of a batch.
+    fn array_capsules<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)>> {
+        self.batches.first().map(|batch| capsule::of_batch(py, batch)).transpose()
     }
 
     /// Exports a stream of all batches.
@@ -200,11 +156,7 @@ fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> 
         batch.slice(0, rows)
     });
     // Displays and single columns have the names.
-    values::dicts(py, &first.collect::<Vec<_>>(), most.is_some())
-}
-
-fn no_pickle(what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_pylist() returns"))
+    records(py, &first.collect::<Vec<_>>(), most.is_some())
 }
 
 fn types(py: Python<'_>, schema: &Schema) -> PyResult<Vec<(String, &'static str)>> {
@@ -221,4 +173,73 @@ fn time_zone(schema: &Schema) -> Option<String> {
 
 fn names(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The rows of batches as dicts. A column of names has its numbers again, unless `has_names`.
+fn records<'py>(py: Python<'py>, batches: &[RecordBatch], has_names: bool) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        let schema = batch.schema_ref();
+        let names: Vec<_> = schema.fields().iter().map(|field| PyString::intern(py, field.name())).collect();
+        let columns = schema.fields().iter().zip(batch.columns());
+        let columns =
+            columns.map(|(field, array)| values(py, field, array, has_names)).collect::<PyResult<Vec<_>>>()?;
+        for row in 0..batch.num_rows() {
+            let record = PyDict::new(py);
+            for (name, column) in names.iter().zip(&columns) {
+                record.set_item(name, column.get(row))?;
+            }
+            list.append(record)?;
+        }
+    }
+    Ok(list)
+}
+
+/// All values of a column.
+fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef, has_names: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let text = |text: &str| Ok(PyString::new(py, text).into_any());
+    let json = |text: &str| json::value(py, text);
+    let texts = |read: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>| match array.data_type() {
+        DataType::Utf8View => each(py, array.as_string_view().iter(), read),
+        _ => each(py, array.as_string::<i32>().iter(), read),
+    };
+    match ColumnType::of(field).map_err(|error| raise(py, error))? {
+        ColumnType::Name(names) if !has_names => texts(&|name| {
+            let number = names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
+            let number = number.or_else(|| name.parse().ok());
+            number.map_or_else(|| text(name), |number| Ok(PyInt::new(py, number).into_any()))
+        }),
+        ColumnType::String | ColumnType::StringOrJson | ColumnType::Name(_) => texts(&text),
+        ColumnType::Json => texts(&json),
+        ColumnType::Int64 => {
+            each(py, array.as_primitive::<Int64Type>().iter(), &|value| Ok(PyInt::new(py, value).into_any()))
+        }
+        ColumnType::Float64 => {
+            each(py, array.as_primitive::<Float64Type>().iter(), &|value| Ok(PyFloat::new(py, value).into_any()))
+        }
+        ColumnType::Bool => {
+            each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
+        }
+        ColumnType::Timestamp | ColumnType::TimeOrString => {
+            let zone = match array.data_type() {
+                DataType::Timestamp(_, Some(zone)) => Some(Zone::try_new(zone).map_err(|error| raise(py, error))?),
+                _ => None,
+            };
+            each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
+                let written = match &zone {
+                    Some(zone) => zone.text_of_microseconds(value),
+                    None => timestamp_us_to_datetime(value).map(|time| time.to_string()),
+                };
+                text(&written.ok_or_else(|| raise(py, defect("a time is out of range")))?)
+            })
+        }
+    }
+}
+
+fn each<'py, T>(
+    py: Python<'py>,
+    cells: impl Iterator<Item = Option<T>>,
+    read: &dyn Fn(T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    cells.map(|cell| cell.map_or_else(|| Ok(py.None().into_bound(py)), read)).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
 
-use super::bridge::{block, spawn};
+use super::runtime::call;
 use crate::config::Arguments;
 use crate::error::Result;
 use crate::filter::VALUES_PER_REQUEST;
@@ -77,9 +77,5 @@ fn panic_for_test<'py>(py: Python<'py>, runs: &str) -> PyResult<Bound<'py, PyAny
     fn panicking<T>() -> impl Future<Output = T> {
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
-    if runs == "awaited" {
-        return spawn(py, panicking(), |_, ()| Ok(()));
-    }
-    block(py, panicking::<Result<()>>())?;
-    Ok(py.None().into_bound(py))
+    call(py, runs != "awaited", panicking::<Result<()>>(), |_, ()| Ok(()))
 }

@@ -14,9 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
 use tokio::sync::oneshot;
 
-use super::bridge::no_thread;
-use super::finalization;
 use super::raise::{no_unicode, raise};
+use super::runtime::{no_thread, try_attach};
 use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::error::{Error, Kind, Result, excerpt};
 use crate::secret::Secret;
@@ -98,7 +97,7 @@ impl TokenSource for Callable {
         Box::pin(async move {
             let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
                 RUNNING.set(callable.as_ptr() as usize);
-                let grant = finalization::try_attach(|py| call(py, callable.bind(py)));
+                let grant = try_attach(|py| call(py, callable.bind(py)));
                 // The receiver is gone when the call was cancelled.
                 drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
             });

@@ -1,17 +1,17 @@
-//! `on_update` of a wait and `progress` of a scan: callbacks, called in the thread of the caller or of its loop.
+//! The callbacks of a call: `on_update` of a wait and `progress` of a scan.
 
-use std::sync::{Mutex, PoisonError};
-
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::raise::raise;
-use super::{bridge, json};
-use crate::client::WaitOutcome;
+use super::asyncio::spawn_call;
+use super::json;
+use super::runtime::{block_with, with_gil};
 use crate::decode::Envelope;
+use crate::error::Result;
 use crate::scan::{Progress, Scan};
 
 /// The argument of a callback.
@@ -38,28 +38,46 @@ impl Update for Progress {
     }
 }
 
+/// The updates of a call, None if there are none.
+pub(super) type Events<U> = Option<mpsc::Receiver<U>>;
+
 /// The scan, reporting its progress if there is a callback for it.
-pub(super) fn reporting(scan: Scan, has_callback: bool) -> (Scan, mpsc::Receiver<Progress>) {
-    if has_callback { scan.reporting() } else { (scan, mpsc::channel(1).1) }
+pub(super) fn reporting(scan: Scan, callback: Option<&Py<PyAny>>) -> (Scan, Events<Progress>) {
+    if callback.is_none() {
+        return (scan, None);
+    }
+    let (scan, events) = scan.reporting();
+    (scan, Some(events))
 }
 
-/// The callback, and the last update, which is the result of a wait.
+/// As [`call`](super::runtime::call), with a callback for updates. `finish` gets the last update too.
+///
+/// A waiting thread calls back itself. Otherwise another thread does: `dataaccess._core.updates` passes on to the loop.
+pub(super) fn call<'py, T: Send + 'static, U: Update, R: for<'a> IntoPyObject<'a>>(
+    py: Python<'py>,
+    wait: bool,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    events: Events<U>,
+    callback: Option<Py<PyAny>>,
+    finish: impl FnOnce(Python<'_>, T, Option<Py<PyDict>>) -> PyResult<R> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut updates = Updates::new(callback);
+    if wait {
+        let value = block_with(py, future, events, |py, update| updates.take(py, update.as_ref()))?;
+        return finish(py, value, updates.last)?.into_bound_py_any(py);
+    }
+    spawn_call(py, future, updates.relay(events), |py, value, updates| finish(py, value, updates.last))
+}
+
+/// The callback, and the last update.
 pub(super) struct Updates {
     callback: Option<Py<PyAny>>,
-    event_loop: Option<Py<PyAny>>,
     last: Option<Py<PyDict>>,
 }
 
 impl Updates {
-    /// For a synchronous call: the waiting thread calls back.
     pub(super) const fn new(callback: Option<Py<PyAny>>) -> Self {
-        Self { callback, event_loop: None, last: None }
-    }
-
-    /// For an asynchronous call: the running loop calls back, and awaits a coroutine.
-    pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
-        let event_loop = callback.as_ref().map(|_| bridge::running_loop(py)).transpose()?.map(Bound::unbind);
-        Ok(Self { callback, event_loop, last: None })
+        Self { callback, last: None }
     }
 
     /// Calls back with an update, if there is one.
@@ -77,92 +95,20 @@ impl Updates {
         Ok(())
     }
 
-    /// Calls back with the updates that wait.
-    pub(super) fn take_all<U: Update>(&mut self, py: Python<'_>, events: &mut mpsc::Receiver<U>) -> PyResult<()> {
-        while let Ok(update) = events.try_recv() {
+    /// Calls back with the updates so far.
+    pub(super) fn take_all<U: Update>(&mut self, py: Python<'_>, events: &mut Events<U>) -> PyResult<()> {
+        while let Some(update) = events.as_mut().and_then(|events| events.try_recv().ok()) {
             self.take(py, Some(&update))?;
         }
         Ok(())
     }
 
-    /// Calls back with each update of an asynchronous call, until there are no more.
-    pub(super) async fn relay<U: Update>(mut self, mut events: mpsc::Receiver<U>) -> PyResult<Self> {
+    /// Calls back with each update, until there are no more.
+    pub(super) async fn relay<U: Update>(mut self, events: Events<U>) -> PyResult<Self> {
+        let Some(mut events) = events else { return Ok(self) };
         while let Some(update) = events.recv().await {
-            let (this, done) = bridge::with_gil(move |py| self.schedule(py, &update)).await?;
-            self = this;
-            if let Some(done) = done {
-                // A loop that has stopped calls nothing back.
-                done.await.unwrap_or(Ok(()))?;
-            }
+            self = with_gil(move |py| self.take(py, Some(&update)).map(|()| self)).await?;
         }
         Ok(self)
-    }
-
-    fn schedule<U: Update>(mut self, py: Python<'_>, update: &U) -> PyResult<(Self, Option<Done>)> {
-        let update = update.to_dict(py)?.unbind();
-        self.last = Some(update.clone_ref(py));
-        let (Some(callback), Some(event_loop)) = (&self.callback, &self.event_loop) else { return Ok((self, None)) };
-        let (sender, receiver) = oneshot::channel();
-        let relay = Relay {
-            callback: callback.clone_ref(py),
-            event_loop: event_loop.clone_ref(py),
-            update,
-            done: Mutex::new(Some(sender)),
-        };
-        event_loop.call_method1(py, "call_soon_threadsafe", (relay,))?;
-        Ok((self, Some(receiver)))
-    }
-
-    /// Whether the export has ended, with the last response. Raises the failure of a wait that got no response.
-    pub(super) fn outcome(self, py: Python<'_>, waited: WaitOutcome) -> PyResult<(bool, Option<Py<PyDict>>)> {
-        match waited {
-            WaitOutcome::Finished => Ok((true, self.last)),
-            WaitOutcome::TimedOut(Some(failure)) if self.last.is_none() => Err(raise(py, failure)),
-            WaitOutcome::TimedOut(_) => Ok((false, self.last)),
-        }
-    }
-}
-
-/// The end of a callback: nothing, or what it raised.
-type Done = oneshot::Receiver<PyResult<()>>;
-
-/// Calls back in the loop's thread and reports the outcome. For a coroutine, it is called again at the end of its task.
-#[pyclass(frozen)]
-struct Relay {
-    callback: Py<PyAny>,
-    event_loop: Py<PyAny>,
-    update: Py<PyDict>,
-    done: Mutex<Option<oneshot::Sender<PyResult<()>>>>,
-}
-
-#[pymethods]
-impl Relay {
-    #[pyo3(signature = (task = None))]
-    fn __call__(slf: &Bound<'_, Self>, task: Option<&Bound<'_, PyAny>>) {
-        let outcome = match task {
-            None => Self::begin(slf),
-            Some(task) => task.call_method0("result").map(|_| true),
-        };
-        // None: a coroutine has begun, whose end comes back here.
-        let Some(outcome) = outcome.map(|done| done.then_some(())).transpose() else { return };
-        if let Some(done) = slf.get().done.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(done.send(outcome));
-        }
-    }
-}
-
-impl Relay {
-    /// Calls back. Returns whether that is done, or a coroutine has begun.
-    fn begin(this: &Bound<'_, Self>) -> PyResult<bool> {
-        let (py, relay) = (this.py(), this.get());
-        let returned = relay.callback.bind(py).call1((&relay.update,))?;
-        if !returned.hasattr("__await__")? {
-            return Ok(true);
-        }
-        let keywords = PyDict::new(py);
-        keywords.set_item("loop", &relay.event_loop)?;
-        let task = py.import("asyncio")?.call_method("ensure_future", (returned,), Some(&keywords))?;
-        task.call_method1("add_done_callback", (this,))?;
-        Ok(false)
     }
 }

@@ -68,12 +68,6 @@ impl AttributeKind {
         }
     }
 
-    /// The kind of this name: of the service, or of a column.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        serde_json::from_value(name.into()).ok()
-    }
-
     /// Whether the specification has conditions on such an attribute.
     pub(super) const fn has_conditions(self) -> bool {
         !matches!(self, Self::Bool | Self::List)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
@@ -13,6 +14,7 @@ from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import Secret
+from dataaccess._core.updates import awaited
 from dataaccess._public import public
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = self._code_arguments(*given, timeout)
-        return self._rows(*await self._raw.search_codes_async(arguments))
+        return self._rows(await self._raw.search_codes(arguments, wait=False))
 
     async def search_items(
         self,
@@ -78,7 +80,7 @@ class AsyncClient(BaseClient):
     ) -> list[Row]:
         """As `Client.search_items`, awaited."""
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
-        return self._rows(*await self._raw.search_items_async(arguments), arguments)
+        return self._rows(await self._raw.search_items(arguments, wait=False), arguments)
 
     def scan_codes(
         self,
@@ -118,7 +120,7 @@ class AsyncClient(BaseClient):
 
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """As `Client.download_segment`, awaited."""
-        response = await self._raw.download_segment_async(export_id, call_timeout(timeout))
+        response = await self._raw.download_segment(export_id, call_timeout(timeout), wait=False)
         return downloaded(response, export_id)
 
     async def wait_for_segment(
@@ -135,7 +137,8 @@ class AsyncClient(BaseClient):
         """As `Client.wait_for_segment`, awaited."""
         wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
         with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
-            outcome = await self._raw.wait_for_segment_async(*wait.arguments, wait)
+            call = partial(self._raw.wait_for_segment, *wait.arguments, wait=False)
+            outcome = await awaited(call, wait)
         return wait.ended(outcome)
 
     # These wait for nothing.
@@ -151,7 +154,7 @@ class AsyncClient(BaseClient):
         check = Check(self, day, export_id, timeout)
         for client, call, arguments in check.requests():
             with check.attempt():
-                check.response = await getattr(client._raw, f"{call}_async")(*arguments)
+                check.response = await getattr(client._raw, call)(*arguments, wait=False)
         return check.result()
 
     async def post(
@@ -159,7 +162,7 @@ class AsyncClient(BaseClient):
     ) -> dict[str, Any]:
         """As `Client.post`, awaited."""
         body = Secret(body)
-        envelope = await self._raw.post_async(path, body.value, idempotent, call_timeout(timeout))
+        envelope: dict[str, Any] = await self._raw.post(path, body.value, idempotent, call_timeout(timeout), wait=False)
         warn_of_service()
         return envelope
 

@@ -125,8 +125,9 @@ class BaseClient:
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
 
-    def _rows(self, rows: list[Row], warnings: Any, items: dict[str, Any] | None = None) -> list[Row]:
+    def _rows(self, found: tuple[list[Row], Any], items: dict[str, Any] | None = None) -> list[Row]:
         """The rows of a search, once its warnings are issued. `items` are the arguments if it was one for items."""
+        rows, warnings = found
         # Its attributes may be an iterator that was read.
         sent = {**(items or {}), "attrs": ["id"], "known_attributes": None}
         self._note_days(None if items is None else partial(self._raw.validate_items, sent))

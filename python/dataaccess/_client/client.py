@@ -134,7 +134,7 @@ class Client(BaseClient):
         """
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = self._code_arguments(*given, timeout)
-        return self._rows(*self._raw.search_codes(arguments))
+        return self._rows(self._raw.search_codes(arguments, wait=True))
 
     def search_items(
         self,
@@ -170,7 +170,7 @@ class Client(BaseClient):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
-        return self._rows(*self._raw.search_items(arguments), arguments)
+        return self._rows(self._raw.search_items(arguments, wait=True), arguments)
 
     def scan_codes(
         self,
@@ -289,7 +289,7 @@ class Client(BaseClient):
             >>> status.is_finished
             True
         """
-        return downloaded(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
+        return downloaded(self._raw.download_segment(export_id, call_timeout(timeout), wait=True), export_id)
 
     def wait_for_segment(
         self,
@@ -332,7 +332,7 @@ class Client(BaseClient):
         """
         wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
         with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
-            outcome = self._raw.wait_for_segment(*wait.arguments, wait)
+            outcome = self._raw.wait_for_segment(*wait.arguments, wait, wait=True)
         return wait.ended(outcome)
 
     def validate_codes(
@@ -435,7 +435,7 @@ class Client(BaseClient):
         check = Check(self, day, export_id, timeout)
         for client, call, arguments in check.requests():
             with check.attempt():
-                check.response = getattr(client._raw, call)(*arguments)
+                check.response = getattr(client._raw, call)(*arguments, wait=True)
         return check.result()
 
     def post(
@@ -464,7 +464,7 @@ class Client(BaseClient):
             'Success'
         """
         body = Secret(body)
-        envelope = self._raw.post(path, body.value, idempotent, call_timeout(timeout))
+        envelope: dict[str, Any] = self._raw.post(path, body.value, idempotent, call_timeout(timeout), wait=True)
         warn_of_service()
         return envelope
 

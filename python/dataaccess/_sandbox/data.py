@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, optional, string
-from dataaccess._native import row_lines
 from dataaccess._sandbox.control import segment
+from dataaccess._sandbox.rows import json_rows
 from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.errors import ConfigError
@@ -140,17 +140,17 @@ class Data:
         """
         name, replace = string("name", name), boolean("replace", replace)
         zone = self._control.call("GET", "/state")["record_zone"]
-        lines = row_lines(name, self._kinds(name), zone, rows_of(rows, zone), self._control.raw)
+        body = json_rows(name, self._kinds(name), zone, rows_of(rows, zone), self._control.raw)
         target = f"/objects/{segment(name)}/rows?replace={json.dumps(replace)}"
-        return int(self._control.call("POST", target, lines)["rows"])
+        return int(self._control.call("POST", target, body)["rows"])
 
-    def _kinds(self, name: str) -> list[tuple[str, str]]:
+    def _kinds(self, name: str) -> dict[str, str]:
         """The attributes of an object with their kinds; none of one that is not declared, which a load refuses."""
         for declared in self._control.call("GET", "/objects"):
             if declared["name"] == name:
-                return list(declared["attributes"].items())
+                return dict(declared["attributes"])
         self._control.call("GET", f"/objects/{segment(name)}/rows?limit=0")
-        return []
+        return {}
 
     def clear(self, name: str) -> int:
         """Removes all rows of an object, which stays declared, and returns their number.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from dataaccess._core.checks import SETTLE, boolean_argument, count, optional
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import checked, hidden
+from dataaccess._core.updates import awaited
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.base import BaseScan, BaseTask, asked_zone
 from dataaccess._scan.batches import BaseBatches
@@ -71,7 +73,7 @@ class AsyncBatches(BaseBatches):
     async def __anext__(self) -> Batch:
         """As `Batches.__next__`, awaited. A task that is cancelled here has taken no batch."""
         while (raw := self._raw.take()) is None and not self._raw.ended:
-            await self._raw.wait_async()
+            await self._raw.ready()
         batch = self._taken(raw)
         if batch is None:
             raise StopAsyncIteration
@@ -105,7 +107,7 @@ class AsyncScan(BaseScan):
     async def head(self, n: int = 5, *, tz: ResultZone = CLIENT_ZONE) -> Table:
         """As `Scan.head`, awaited."""
         limit = count("n", n, 0)
-        raw = await self._in_zone(tz).collect_async(max(limit, 1), views=False, on_progress=None)
+        raw = await self._in_zone(tz).collect(max(limit, 1), views=False, on_progress=None, wait=False)
         return checked_table(raw if limit else raw.without_rows(), asked_zone(tz))
 
     async def to_pandas(
@@ -134,7 +136,8 @@ class AsyncScan(BaseScan):
     async def to_dicts(self, *, progress: ProgressArgument = None) -> list[Row]:
         """As `Scan.to_dicts`, awaited."""
         with follow(progress, self._call, self._progress) as report:
-            rows, outcome = await self._raw.rows_async(report)
+            rows: list[Row]
+            rows, outcome = await awaited(partial(self._raw.rows, wait=False), report)
         warn_of(outcome)
         return rows
 
@@ -235,7 +238,7 @@ class AsyncScan(BaseScan):
             RunProgress(self._client, options) as convert,
             follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
-            result = await scan.run_async(options, report or convert)
+            result = await awaited(partial(scan.run, options, wait=False), report or convert)
         return report_of(options, result, doubt)
 
     async def read_folder(
@@ -248,7 +251,7 @@ class AsyncScan(BaseScan):
     ) -> Table:
         """As `Scan.read_folder`, awaited."""
         storage_options = hidden(storage_options)
-        raw = await self._in_zone(tz).read_async(*read_options(folder, storage_options, missing))
+        raw = await self._in_zone(tz).read(*read_options(folder, storage_options, missing), wait=False)
         return checked_table(raw, asked_zone(tz), is_of_files=True)
 
     def __iter__(self) -> NoReturn:
@@ -262,7 +265,7 @@ class AsyncScan(BaseScan):
     async def _collected(self, tz: ResultZone, progress: ProgressArgument, *, views: bool) -> Table:
         scan = self._in_zone(tz)
         with follow(progress, self._call, self._progress) as report:
-            raw = await scan.collect_async(None, views=views, on_progress=report)
+            raw = await awaited(partial(scan.collect, None, views, wait=False), report)
         return checked_table(raw, asked_zone(tz))
 
     async def _write(
@@ -279,9 +282,10 @@ class AsyncScan(BaseScan):
         with output_path(target, method, storage_options) as (path, file):
             options = checked(storage_options)
             with follow(progress, self._call, self._progress) as report:
-                outcome, unpublished = await scan.write_async(path, file_format, report, options)
+                call = partial(scan.write, path, file_format, options, wait=False)
+                outcome, unpublished = await awaited(call, report)
             decide(accepted, outcome, unpublished)
-            size = await unpublished.publish_async()
+            size: int = await unpublished.publish(wait=False)
             if file is not None:
                 await _in_thread(copy_into, file, path)
             return size

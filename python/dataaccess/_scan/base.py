@@ -67,8 +67,7 @@ class BaseScan:
             client._note_days(partial(self._raw.body, 0))
 
     def _made(self, arguments: dict[str, Any], schema: dict[str, Any] | None, now: int | None) -> RawScan:
-        make = self._client._raw.scan_codes if self._call == "scan_codes" else self._client._raw.scan_items
-        return make(arguments, schema, self._splits, now)
+        return self._client._raw.scan(self._call, arguments, schema, self._splits, now)
 
     def __bool__(self) -> bool:
         """True, with or without rows. Sends nothing."""
@@ -241,14 +240,14 @@ class BaseTask(BaseScan):
         splits: bool,
     ) -> Self:
         """Makes the task of a request body, when a pickle is loaded."""
-        raw = client._raw.scan_task(call, _arguments_of(body, client), schema, splits)
+        raw = client._raw.scan(call, _arguments_of(body, client), schema, splits, is_task=True)
         return cls(client, call, raw, schema, name, splits)
 
     def _given(self) -> dict[str, Any]:
         return _arguments_of(self._raw.body(0), self._client)
 
     def _made(self, arguments: dict[str, Any], schema: dict[str, Any] | None, now: int | None) -> RawScan:
-        return self._client._raw.scan_task(self._call, arguments, schema, self._splits)
+        return self._client._raw.scan(self._call, arguments, schema, self._splits, is_task=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the body and the client, whose pickle has no token."""

@@ -12,7 +12,7 @@ from dataaccess._scan.rows import Rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dataaccess._native import RawBatch, RawStream
+    from dataaccess._native import RawStream, RawTable
     from dataaccess.reports import ScanStats
 
 
@@ -29,7 +29,7 @@ class Batch(Rows):
 
     __slots__ = ()
 
-    def __init__(self, raw: RawBatch) -> None:
+    def __init__(self, raw: RawTable) -> None:
         """Use `Scan.batches`."""
         self._raw = raw
 
@@ -67,7 +67,7 @@ class BaseBatches:
         outcome = self._raw.stats
         return None if outcome is None else stats_of(outcome)
 
-    def _taken(self, raw: RawBatch | None) -> Batch | None:
+    def _taken(self, raw: RawTable | None) -> Batch | None:
         """The batch; None after the last, with the warnings of the whole scan."""
         if raw is not None:
             if not self._is_begun:

@@ -135,7 +135,7 @@ class Scan(BaseScan):
             Table(2 rows, 1 column: id)
         """
         limit = count("n", n, 0)
-        raw = self._in_zone(tz).collect(max(limit, 1), views=False, on_progress=None)
+        raw = self._in_zone(tz).collect(max(limit, 1), views=False, on_progress=None, wait=True)
         return checked_table(raw if limit else raw.without_rows(), asked_zone(tz))
 
     def to_pandas(
@@ -215,7 +215,8 @@ class Scan(BaseScan):
             '2024-01-15'
         """
         with follow(progress, self._call, self._progress) as report:
-            rows, outcome = self._raw.rows(report)
+            rows: list[Row]
+            rows, outcome = self._raw.rows(report, wait=True)
         warn_of(outcome)
         return rows
 
@@ -506,7 +507,7 @@ class Scan(BaseScan):
             RunProgress(self._client, options) as convert,
             follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
-            result = scan.run(options, report or convert)
+            result = scan.run(options, report or convert, wait=True)
         return report_of(options, result, doubt)
 
     def read_folder(
@@ -548,7 +549,7 @@ class Scan(BaseScan):
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)
-        raw = self._in_zone(tz).read(*read_options(folder, storage_options, missing))
+        raw = self._in_zone(tz).read(*read_options(folder, storage_options, missing), wait=True)
         return checked_table(raw, asked_zone(tz), is_of_files=True)
 
     def __iter__(self) -> NoReturn:
@@ -578,7 +579,7 @@ class Scan(BaseScan):
     def _collected(self, tz: ResultZone, progress: ProgressArgument, *, views: bool) -> Table:
         scan = self._in_zone(tz)
         with follow(progress, self._call, self._progress) as report:
-            raw = scan.collect(None, views=views, on_progress=report)
+            raw = scan.collect(None, views, report, wait=True)
         return checked_table(raw, asked_zone(tz))
 
     def _write(
@@ -596,9 +597,9 @@ class Scan(BaseScan):
         with output_path(target, method, storage_options) as (path, file):
             options = checked(storage_options)
             with follow(progress, self._call, self._progress) as report:
-                outcome, unpublished = scan.write(path, file_format, report, options)
+                outcome, unpublished = scan.write(path, file_format, options, report, wait=True)
             decide(accepted, outcome, unpublished)
-            size = unpublished.publish()
+            size: int = unpublished.publish(wait=True)
             if file is not None:
                 copy_into(file, path)
             return size

@@ -116,7 +116,7 @@ class Response:
             stream.close()
 
     def _collected(self) -> Iterator[pa.RecordBatch]:
-        raw = self._task._in_zone(None).collect(None, views=False, on_progress=None)
+        raw = self._task._in_zone(None).collect(None, views=False, on_progress=None, wait=True)
         self.outcome = raw.stats
         forms = (form.combine_chunks().to_batches(max_chunksize=_ROWS) for form in self._forms(Table(raw)))
         for written, instants in zip(*forms, strict=True):

@@ -71,13 +71,14 @@ SANDBOXES.add(
 
 def names(user: User) -> dict[str, Any]:
     """What the calls use."""
+    import numpy as np
     import pandas as pd
     import polars as pl
 
     sandbox = user.stack.enter_context(da.Sandbox())
     sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime", "tags": "list"})
     sandbox.load("store", [{"store_id": "1"}])
-    return {"sandbox": sandbox, "pd": pd, "pl": pl, "pickle": pickle}
+    return {"sandbox": sandbox, "np": np, "pd": pd, "pl": pl, "pickle": pickle}
 
 
 SANDBOXES.add(
@@ -103,9 +104,11 @@ SANDBOXES.add(
         sandbox.load("store", [{"store_id": "a", "area": "5"}])
         sandbox.load("store", [{"store_id": "a", "area": float("nan")}])
         sandbox.load("store", [{"store_id": "a", "area": 2**70}])
+        sandbox.load("store", [{"store_id": "a", "area": float("inf")}])
         sandbox.load("store", [{"store_id": "a", "area": pd.NA}])
         sandbox.load("store", [{"store_id": "a", "opened": "tomorrow"}])
         sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(2024, 1, 1, 0, 0, 0, 5)}])
+        sandbox.load("store", [{"store_id": "a", "opened": np.datetime64("2024-01-01T00:00:00.5")}])
         sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(1, 1, 1,
             tzinfo=dt.timezone(dt.timedelta(hours=9)))}])
         sandbox.load("store", [{"store_id": "a\\ud800"}])

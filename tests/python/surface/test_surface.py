@@ -8,7 +8,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 import pytest
-from support.open_points import SWITCHES
+from support.open_points import TABLE
 
 import dataaccess as da
 from dataaccess import _native
@@ -38,7 +38,7 @@ def settings() -> Iterator[str]:
     yield from (f"{name}: key of a profile" for name in [*SETTINGS, "token", "token_file"])
     yield from (f"{name}: option of the Spark data source" for name in _ALL)
     yield from (f"variable {name}" for name in {*KNOWN, *_native.ENVIRONMENT})
-    yield from (f"switch {name} = {value!r}" for name, value in SWITCHES.items())
+    yield from (f"switch {name} = {value!r}" for name, value in TABLE.items() if value)
 
 
 def exit_codes() -> Iterator[str]:
