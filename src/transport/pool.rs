@@ -12,8 +12,8 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, redirect};
 use url::Url;
 
+use super::compression::Accepted;
 use super::connections::observed;
-use super::encoding::Accepted;
 use super::route::Route;
 use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
