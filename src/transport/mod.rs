@@ -240,7 +240,7 @@ impl Transport {
                 return Err(if is_lost && !has_connected { failure.stale() } else { failure });
             }
         };
-        self.pool.check(response.headers())?;
+        pool::check_coding(response.headers())?;
         if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
             return Err(refusal);
         }
