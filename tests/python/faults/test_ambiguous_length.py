@@ -46,11 +46,13 @@ def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Ope
     def respond(connection: Any, number: int) -> None:
         doubtful = with_two_ends(BODY, len(BODY) + len(false))
         if number % 2:
-            return connection.sendall(WHOLE)
-        connection.sendall(doubtful + (b"" if pause else false))
-        if pause:
+            connection.sendall(WHOLE)
+        elif pause:
+            connection.sendall(doubtful)
             time.sleep(pause)
             connection.sendall(false)
+        else:
+            connection.sendall(doubtful + false)
 
     with serving(respond) as server:
         client = connect(server.base_url, retry_for=0)
