@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use reqwest::header::{self, HeaderMap};
 
-use super::inflate::Inflate;
+use super::compression::Decompression;
 use super::stall::Stall;
 use super::{Meter, Transport, failure};
 use crate::error::{Error, Kind, Phase, Result};
@@ -19,7 +19,7 @@ pub(super) struct Body {
     /// The last bytes of an uncompressed body.
     plain: Bytes,
     /// An unsupported encoding fails only when the body is read: the status alone may decide.
-    inflate: Result<Option<Inflate>>,
+    decompression: Result<Option<Decompression>>,
 }
 
 /// The bytes as received, compressed or not.
@@ -37,7 +37,7 @@ struct Source {
 impl Body {
     pub(super) fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let encoding = transport.accepted.encoding_of(response.headers());
-        let inflate = encoding.and_then(|encoding| encoding.map(Inflate::try_new).transpose());
+        let decompression = encoding.map(|encoding| encoding.map(Decompression::new));
         let rest = length_beside_identity(response.headers());
         let source = Source {
             response,
@@ -47,12 +47,12 @@ impl Body {
             stall: Stall::new(&transport.timeouts),
             meter: transport.meter.clone(),
         };
-        Self { source, plain: Bytes::new(), inflate }
+        Self { source, plain: Bytes::new(), decompression }
     }
 
     /// Returns the next bytes, or nothing at the end of a complete body.
     pub(super) async fn chunk(&mut self) -> Result<Option<&[u8]>> {
-        let inflate = match &mut self.inflate {
+        let decompression = match &mut self.decompression {
             Err(refused) => return Err(refused.clone()),
             Ok(None) => {
                 // Then the connection can receive the next bytes in the same memory.
@@ -63,15 +63,16 @@ impl Body {
                 self.plain = bytes;
                 return Ok(Some(&self.plain));
             }
-            Ok(Some(inflate)) => inflate,
+            Ok(Some(decompression)) => decompression,
         };
-        while !inflate.next()? {
-            match self.source.receive("compressed response").await? {
-                Some(bytes) => inflate.feed(bytes),
-                None => return inflate.finish().map(|()| None),
+        let (name, source) = (decompression.encoding.name(), &mut self.source);
+        loop {
+            let read = decompression.read().map_err(|error| failure::decompressing(error, name, source.received))?;
+            match read {
+                Some(size) => return Ok(decompression.chunk(size)),
+                None => decompression.feed(source.receive("compressed response").await?),
             }
         }
-        Ok(Some(inflate.chunk()))
     }
 
     pub(super) fn received(&self) -> u64 {

@@ -67,6 +67,21 @@ pub(super) fn receiving(error: reqwest::Error, received: u64, what: &str) -> Err
     receiving_cause(&error, Some(received), what).with_source(error.without_url())
 }
 
+/// The bytes of a compressed body cannot be decompressed.
+pub(super) fn decompressing(error: io::Error, encoding: &str, received: u64) -> Error {
+    let is_cut_off = error.kind() == io::ErrorKind::UnexpectedEof;
+    let (kind, message) = match received {
+        0 if is_cut_off => (Kind::TruncatedResponse, "the response has no body".to_owned()),
+        _ if is_cut_off => {
+            let place = format!("after {received} bytes, before the end of its {encoding}");
+            (Kind::TruncatedResponse, format!("the compressed response was cut off {place}"))
+        }
+        _ => (Kind::MalformedHttp, format!("the compressed response is not valid {encoding}: {error}")),
+    };
+    let failure = Error::new(kind, message).with(|details| details.received = Some(received)).with_source(error);
+    if is_cut_off && received > 0 { failure.retryable() } else { failure.retryable_once() }
+}
+
 /// `received` counts the bytes of the body; nothing if the headers did not arrive.
 fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) -> Error {
     let cause = innermost(error);

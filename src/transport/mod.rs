@@ -3,10 +3,9 @@
 //! Sends a request once: follows no redirect and retries nothing.
 
 mod body;
+mod compression;
 mod connections;
-mod encoding;
 mod failure;
-mod inflate;
 mod pool;
 mod recorder;
 mod route;
@@ -26,10 +25,8 @@ use tokio::task::yield_now;
 use url::Url;
 
 use self::body::Body;
+use self::compression::Accepted;
 use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
-use self::encoding::Accepted;
-#[cfg(any(test, feature = "testing"))]
-pub use self::inflate::inflate;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
 use self::route::Route;
@@ -247,7 +244,7 @@ impl Transport {
                 return Err(if is_lost && !has_connected { failure.stale() } else { failure });
             }
         };
-        self.pool.check(response.headers())?;
+        pool::check_coding(response.headers())?;
         if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
             return Err(refusal);
         }

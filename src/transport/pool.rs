@@ -1,19 +1,14 @@
-//! The pool of idle connections, and how it drops them after a response with an ambiguous length.
-//!
-//! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
-//! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
+//! The connections of one service, as reqwest keeps them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, redirect};
 use url::Url;
 
+use super::compression::Accepted;
 use super::connections::observed;
-use super::encoding::Accepted;
 use super::route::Route;
 use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
@@ -32,24 +27,18 @@ const SHOWN: usize = 40;
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
-    meter: Arc<Meter>,
-    /// Owns the connections. Replacing it drops the idle ones.
-    client: ArcSwap<reqwest::Client>,
-    /// Whether each connection is closed after one request.
-    closes: AtomicBool,
+    client: reqwest::Client,
 }
 
 impl Pool {
     /// Prepares the pool; does not connect. Counts connections in `meter`.
     pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
-        let client = ArcSwap::from_pointee(client(settings, meter.clone())?);
-        Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
+        Ok(Self { settings: settings.clone(), client: client(settings, meter)? })
     }
 
     /// A request for a URL.
     pub(super) fn post(&self, url: Url) -> RequestBuilder {
-        let request = self.client.load().post(url);
-        if self.closes.load(Ordering::Relaxed) { request.header(header::CONNECTION, "close") } else { request }
+        self.client.post(url)
     }
 
     /// The status with which a proxy refuses the tunnel. reqwest keeps it to itself, so the proxy is asked once more, with
@@ -64,36 +53,19 @@ impl Pool {
         let response = builder.build().ok()?.request(Method::CONNECT, url).send().await.ok()?;
         Some(response.status().as_u16()).filter(|status| *status >= 300)
     }
-
-    /// Checks the headers of a response. After an ambiguous length no connection is reused, neither idle ones nor the
-    /// connections of later requests, until a response is unambiguous.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
-        if let Some(coding) = unread_coding(headers) {
-            let message = format!("Transfer-Encoding is not supported: {}", excerpt(&coding, SHOWN));
-            return Err(Error::new(Kind::MalformedHttp, message));
-        }
-        let has_ambiguous_length = has_ambiguous_length(headers);
-        if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
-            self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
-        }
-        Ok(())
-    }
 }
 
-/// The transfer codings of a response if they are more than chunks: reqwest decodes no other.
-fn unread_coding(headers: &HeaderMap) -> Option<String> {
+/// Refuses transfer codings that are more than chunks: reqwest decodes no other.
+pub(super) fn check_coding(headers: &HeaderMap) -> Result<()> {
     let values = headers.get_all(header::TRANSFER_ENCODING).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase()).collect();
     let codings = values.join(",");
     let mut others = codings.split(',').map(str::trim).skip_while(|coding| ["", "identity"].contains(coding));
-    let is_read = others.next().is_none_or(|coding| coding == "chunked") && others.next().is_none();
-    (!is_read).then_some(codings)
-}
-
-/// Whether a response has both `Transfer-Encoding` and `Content-Length` (RFC 9112, 6.1). The chunks decide where it
-/// ends, but a proxy that went by the length may have sent bytes of it after them, where the next response is read.
-fn has_ambiguous_length(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH)
+    if others.next().is_none_or(|coding| coding == "chunked") && others.next().is_none() {
+        return Ok(());
+    }
+    let message = format!("Transfer-Encoding is not supported: {}", excerpt(&codings, SHOWN));
+    Err(Error::new(Kind::MalformedHttp, message))
 }
 
 fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {

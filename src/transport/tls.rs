@@ -44,30 +44,27 @@ pub(super) fn check(trust: &Trust) -> Result<()> {
     }
 }
 
-/// Reads the CA certificates. Each file must hold one, and no certificate of a file is left out.
+/// Reads the CA certificates: at least one of each file, and of all folders together.
 fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
-    let mut found = Vec::new();
-    let mut empty = None;
+    let (mut found, mut empty) = (Vec::new(), None);
     for source in all {
-        let before = found.len();
         let is_folder = source.path.is_dir();
-        let kind = if is_folder { "folder" } else { "file" };
         // The content of a file may be a private key: it is never quoted.
         let refused = |problem: String| {
+            let kind = if is_folder { "folder" } else { "file" };
             let (path, from) = (source.path.display(), source.origin.source());
             Error::new(Kind::Config, format!("ca_bundle: the {kind} {path} {problem}{from}"))
         };
         let unreadable = |cause: io::Error| refused(format!("cannot be read: {cause}"));
+        let before = found.len();
         if is_folder {
             for entry in fs::read_dir(&source.path).map_err(unreadable)? {
                 // A folder may hold other files, and files of other users.
-                if let Ok(content) = entry.and_then(|entry| regular_file::read(&entry.path(), MOST_BYTES)) {
-                    found.extend(certificates(&content).into_iter().flatten());
-                }
+                let content = entry.and_then(|entry| regular_file::read(&entry.path(), MOST_BYTES));
+                found.extend(certificates(&content.unwrap_or_default()).into_iter().flatten());
             }
         } else {
-            let content = regular_file::read(&source.path, MOST_BYTES).map_err(unreadable)?;
-            for certificate in certificates(&content) {
+            for certificate in certificates(&regular_file::read(&source.path, MOST_BYTES).map_err(unreadable)?) {
                 found.push(certificate.map_err(|line| {
                     refused(format!("has a certificate from line {line} on that cannot be used"))
                         .with_hint("each certificate is written in PEM, with line breaks; leave out what is no CA")
@@ -75,25 +72,18 @@ fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
             }
         }
         if found.len() == before {
-            empty = Some(refused("contains no usable PEM certificate".to_owned()));
-            if !is_folder {
-                break;
-            }
+            let problem = refused("contains no usable PEM certificate".to_owned());
+            empty = if is_folder { Some(problem) } else { return Err(problem) };
         }
     }
-    // One folder may be empty beside another.
-    if let Some(empty) = empty.filter(|_| found.is_empty()) {
-        return Err(empty);
+    match empty {
+        Some(empty) if found.is_empty() => Err(empty),
+        _ => Ok(found),
     }
-    // The files of a folder have other names, too, which are links.
-    found.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
-    found.dedup();
-    let found = found.iter().map(|certificate| Certificate::from_der(certificate));
-    found.collect::<reqwest::Result<_>>().map_err(|error| failure::setup(error, "a CA certificate"))
 }
 
 /// The certificates of a PEM file; of one that cannot be used, the line where it begins. Other sections are not read.
-fn certificates(content: &[u8]) -> Vec<std::result::Result<CertificateDer<'static>, usize>> {
+fn certificates(content: &[u8]) -> Vec<std::result::Result<Certificate, usize>> {
     let text = String::from_utf8_lossy(content);
     let (mut line, mut found) = (1, Vec::new());
     // A section need not begin on a new line: a byte order mark or the end of another may be before it.
@@ -103,7 +93,7 @@ fn certificates(content: &[u8]) -> Vec<std::result::Result<CertificateDer<'stati
             let certificate = CertificateDer::from_pem_slice(format!("{BEGIN}{section}").as_bytes()).ok();
             // One invalid certificate would make all others fail.
             let usable = certificate.filter(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
-            found.push(usable.ok_or(line));
+            found.push(usable.and_then(|usable| Certificate::from_der(&usable).ok()).ok_or(line));
         }
         line += section.matches('\n').count();
     }

@@ -75,11 +75,12 @@ const MODULES: [(&str, &[&str]); 20] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 28] = [
+const ALONE: [(&str, &[&str]); 29] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
     ("csv", &["files"]),
+    ("async_compression", &["transport"]),
     ("arrow_schema", &["columns", "files", "scan", "python"]),
     ("axum", &["sandbox"]),
     ("fearless_simd", &["decode"]),

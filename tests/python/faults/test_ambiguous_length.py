@@ -1,15 +1,16 @@
-"""A response with both `Content-Length` and chunks: the chunks count, and its connection is not reused (H11)."""
+"""A response with both `Content-Length` and chunks: the chunks count, and nothing behind them is a response (H11)."""
 
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import Any
 
 import pytest
 from support.cycled import cycled
 from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
-from support.raw_server import RawServer, always, http, serving
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 
@@ -26,52 +27,48 @@ def with_two_ends(body: bytes, length: int, status: str = "200 OK", *, length_fi
     return f"HTTP/1.1 {status}\r\n".encode() + framing + b"\r\n" + chunks
 
 
-def is_left(server: RawServer, connections: int) -> bool:
-    """Whether so many connections are left open, in a moment."""
-    until = time.monotonic() + 10
-    while server.open > connections and time.monotonic() < until:
-        time.sleep(0.01)
-    return server.open <= connections
-
-
 @pytest.mark.parametrize(
     ("length", "length_first", "ask"),
     cycled([0, 7, len(BODY), 2**40], [False, True], [SEARCH, DOWNLOAD]),
     ids=str,
 )
-def test_h11_the_chunks_count_and_the_next_request_has_a_new_connection(
-    connect: Any, ask: Operation, length: int, *, length_first: bool
-) -> None:
+def test_h11_the_chunks_count(connect: Any, ask: Operation, length: int, *, length_first: bool) -> None:
     with serving(always(with_two_ends(BODY, length, length_first=length_first))) as server:
         client = connect(server.base_url, retry_for=0)
-        for number in range(1, 4):
+        for _ in range(3):
             assert ask(client) == ask.result
-            assert (len(server.requests), server.connections) == (number, number)
-        assert is_left(server, 1)
-        # A good response ends the doubt: the connection of the next one is kept.
-        server.respond = always(WHOLE)
-        for _ in range(4):
-            assert ask(client) == ask.result
-        assert server.connections == 5
-        assert client.stats.connections_opened == 5
+        assert (len(server.requests), server.connections) == (3, 1)
 
 
-def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation) -> None:
+@pytest.mark.parametrize("is_later", [False, True])
+def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation, *, is_later: bool) -> None:
+    sent = threading.Semaphore(0)
     false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
 
     def respond(connection: Any, number: int) -> None:
         doubtful = with_two_ends(BODY, len(BODY) + len(false))
-        connection.sendall(doubtful + false if number % 2 == 0 else WHOLE)
+        if number % 2:
+            connection.sendall(WHOLE)
+        elif is_later:
+            connection.sendall(doubtful)
+            time.sleep(0.02)
+            connection.sendall(false)
+        else:
+            connection.sendall(doubtful + false)
+        sent.release()
 
     with serving(respond) as server:
         client = connect(server.base_url, retry_for=0)
         for _ in range(20):
             assert ask(client) == ask.result
+            assert sent.acquire(timeout=10)
+            # So that the client has seen what came while its connection was idle.
+            time.sleep(0.05)
         assert len(server.requests) == 20
 
 
-def test_h11_a_failure_with_two_ends_is_reported_and_leaves_its_connection(connect: Any, ask: Operation) -> None:
+def test_h11_a_failure_with_two_ends_is_reported(connect: Any, ask: Operation) -> None:
     with serving(always(with_two_ends(b"<html>", 3, "500 Broken"))) as server:
         with pytest.raises(da.ServerError):
             ask(connect(server.base_url, retry_for=0.2))
-        assert len(server.requests) == server.connections == 2
+        assert len(server.requests) == 2
