@@ -3,7 +3,7 @@
 from airflow.sdk import Param, dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+from dataaccess.airflow import DataAccessSearchOperator
 
 
 @dag(
@@ -16,7 +16,7 @@ from dataaccess.airflow import DataAccessSearchCodesOperator, DataAccessSearchIt
 def conditions():
     """Searches whose conditions are known when they run."""
     # A template: a text, in which a list needs no quotes.
-    DataAccessSearchItemsOperator(
+    DataAccessSearchOperator(
         task_id="of_params",
         item_type_name="customer",
         attrs=["customer_id", "name"],
@@ -28,7 +28,7 @@ def conditions():
         return ["demo-customer-0003", "demo-customer-0004"]
 
     # The output of a task: `>>` makes this one wait for it.
-    ids() >> DataAccessSearchItemsOperator(
+    ids() >> DataAccessSearchOperator(
         task_id="of_output",
         item_type_name="customer",
         attrs=["customer_id", "name"],
@@ -40,9 +40,7 @@ def conditions():
         return [repr(da.on(params["day"])), "days('2024-01-16', '2024-01-18')"]
 
     # One task for each condition.
-    DataAccessSearchCodesOperator.partial(task_id="mapped", attrs=["id"], max_xcom_rows=5_000).expand(
-        allocated_time=days()
-    )
+    DataAccessSearchOperator.partial(task_id="mapped", attrs=["id"], max_xcom_rows=5_000).expand(allocated_time=days())
 
 
 conditions()

@@ -3,7 +3,7 @@
 from airflow.sdk import Param, dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+from dataaccess.airflow import DataAccessHook, DataAccessSearchOperator
 
 
 @dag(
@@ -15,14 +15,14 @@ from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, Da
 )
 def customers():
     """Some customers, and the codes of a day."""
-    found = DataAccessSearchItemsOperator(
+    found = DataAccessSearchOperator(
         task_id="customers",
         item_type_name="customer",
         attrs=["customer_id", "name"],
         where="col('customer_id').matches({{ params.customers }})",
     )
 
-    DataAccessSearchCodesOperator(
+    DataAccessSearchOperator(
         task_id="used",
         attrs=["id", "allocated_time"],
         allocated_time="on('{{ params.day }}')",

@@ -15,7 +15,7 @@ import pytest
 from airflow.sdk import Connection
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchCodesOperator
+from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchOperator
 
 PACKAGE = "dataaccess"
 KEY = "AwsSecretKey123"
@@ -95,7 +95,7 @@ def locals_of(error: BaseException | None) -> Iterator[tuple[str, str]]:
 
 
 def search(path: str) -> Any:
-    operator = DataAccessSearchCodesOperator(task_id="t", dataaccess_conn_id="once", allocated_time=ON, path=path)
+    operator = DataAccessSearchOperator(task_id="t", dataaccess_conn_id="once", allocated_time=ON, path=path)
     return operator.execute({})
 
 

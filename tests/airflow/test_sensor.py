@@ -244,18 +244,6 @@ def test_a_time_out_names_the_open_entries(
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
 
 
-@pytest.mark.parametrize("options", MODES)
-def test_a_refused_token_may_be_retried(
-    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], options: dict[str, Any]
-) -> None:
-    sandbox.revoke(token)
-    # The secrets backend has the new token a little later.
-    with export(sandbox, ends_at=4) as export_id, at_request(sandbox, 2, connect):
-        sensor(dag, export_id, retries=1, retry_permission_denied=True, **options)
-        done = run(dag)
-    assert (done.states, tries(done, "ended")) == ({"ended": "success"}, 2)
-
-
 def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
     sensor(dag, 7)
     (task,) = dag.tasks
@@ -285,6 +273,5 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
             "check": False,
             "success_codes": [200],
             "until": None,
-            "retry_permission_denied": False,
         },
     )

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataaccess import AsyncClient, Client, FolderReport, Task
+from dataaccess import AsyncClient, Client
+from dataaccess._core.secret import Secret
 from dataaccess.airflow.compat import BaseHook
-from dataaccess.airflow.connection import HiddenConnection, client_arguments, extra_of
-from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.connection import client_arguments
 from dataaccess.errors import ConfigError, DataAccessError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-# Lets this process load reports from XCom, as `[core] allowed_deserialization_classes` does for an installation. The
-# module was in another place until Airflow 3.1.
-_SERDE = "airflow.sdk.serde" if find_spec("airflow.sdk.serde") else "airflow.serialization.serde"
-import_module(_SERDE)._extra_allowed.add(f"{FolderReport.__module__}.{FolderReport.__qualname__}")
 
 # Less than a client waits for its token, so that its threads end.
 _SECONDS_FOR_TOKEN = 30
@@ -87,10 +77,10 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return Client(**settings)
-        connection: Any = HiddenConnection(self.get_connection(self.dataaccess_conn_id))
-        extra = extra_of(connection)
-        connection.extra_dejson  # noqa: B018 - masks the secrets in logs
-        return Client(**client_arguments(connection, extra, settings, self._read_token))
+        connection = Secret(self.get_connection(self.dataaccess_conn_id))
+        arguments = Secret(client_arguments(connection, settings, self._read_token))
+        connection.value.extra_dejson  # noqa: B018 - masks the secrets in logs
+        return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """Makes an asynchronous client of the connection, for triggers and async tasks.
@@ -112,9 +102,8 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return AsyncClient(**settings)
-        connection: Any = HiddenConnection(await self.aget_connection(self.dataaccess_conn_id))
-        # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        extra = extra_of(connection)
+        # Airflow masked the secrets when it read the connection; `extra_dejson` would block the event loop.
+        connection = Secret(await self.aget_connection(self.dataaccess_conn_id))
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:
@@ -131,26 +120,7 @@ class DataAccessHook(BaseHook):
                 reading.cancel()
             return password
 
-        return AsyncClient(**client_arguments(connection, extra, settings, read_token))
-
-    def scan_task(self, request: Mapping[str, Any]) -> Task:
-        """Makes the task of a request that `scan_requests` returned, in a mapped task of your own.
-
-        Args:
-            request: One element of the list.
-
-        Returns:
-            A `Task`; its `to_dicts`, `to_pandas`, `batches` and the like send the request.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> from dataaccess.airflow import scan_requests
-            >>> hook = DataAccessHook(None)
-            >>> scan = hook.get_conn().scan_codes(["id"], allocated_time=da.days("2024-01-15", "2024-01-17"))
-            >>> [len(hook.scan_task(request).to_dicts()) for request in scan_requests(scan)]
-            [73, 70]
-        """
-        return task_of(self.get_conn(), request)
+        return AsyncClient(**client_arguments(connection, settings, read_token))
 
     def test_connection(self) -> tuple[bool, str]:
         """Checks address, token and scopes: the button "Test" of the web UI. Changes nothing on the service.

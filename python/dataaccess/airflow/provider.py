@@ -70,13 +70,7 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "hooks": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.hook"]}],
-        "operators": [
-            {
-                "integration-name": integration,
-                "python-modules": [f"dataaccess.airflow.{name}" for name in ("search", "scan", "mapping", "check")],
-            }
-        ],
+        "operators": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.operators"]}],
         "sensors": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.sensor"]}],
-        "extra-links": ["dataaccess.airflow.lineage.FolderLink"],
         "triggers": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.trigger"]}],
     }
