@@ -284,7 +284,7 @@ AZURE: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
             "host": "https://account.blob.core.windows.net/",
             "login": "client",
             "password": "secret",
-            "extra": {"extra__wasb__tenant_id": "tenant", "sas_token": ""},
+            "extra": {"tenant_id": "tenant", "sas_token": ""},
         },
         {
             **ACCOUNT,
@@ -312,7 +312,6 @@ AZURE: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 @pytest.mark.parametrize("conn_type", ["wasb", "adls"])
 def test_an_azure_connection_becomes_options(name: str, conn_type: str, connect: Callable[..., str]) -> None:
     fields, options = AZURE[name]
-    fields = json.loads(json.dumps(fields).replace("extra__wasb", f"extra__{conn_type}"))
     connect("azure", conn_type=conn_type, **{"host": None, "password": None, **fields})
     place = ObjectStoragePath("abfss://container/codes", conn_id="azure")
     assert located(place)[0] == "abfss://container/codes"
@@ -376,7 +375,7 @@ def test_other_google_connections_need_their_hook(
         return options_of("gs://google@warehouse/codes")
 
     assert options() == options(project="warehouse") == {}
-    assert options(extra__google_cloud_platform__key_path="/key.json") == {"google_service_account": "/key.json"}
+    assert options(key_path="/key.json") == {"google_service_account": "/key.json"}
     with pytest.raises(da.ConfigError, match=r"\bimpersonation_chain, .*\bapache-airflow-providers-google\b"):
         options(key_path="/key.json", impersonation_chain="etl@example.com")
 

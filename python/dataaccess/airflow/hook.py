@@ -47,11 +47,7 @@ class DataAccessHook(BaseHook):
         return self.client()
 
     def get_conn(self) -> Client:
-        """Returns the client of the connection, the same one each time.
-
-        Raises:
-            ConfigError: A setting of the connection is invalid.
-            AirflowNotFoundException: There is no such connection.
+        """Returns the client of the connection, the same one each time. Errors are those of `client`.
 
         Examples:
             >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
@@ -64,9 +60,6 @@ class DataAccessHook(BaseHook):
 
         Args:
             **settings: Arguments of `Client` in place of those of the connection, but `token`.
-
-        Returns:
-            A new client.
 
         Raises:
             ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
@@ -83,17 +76,7 @@ class DataAccessHook(BaseHook):
         return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
-        """Makes an asynchronous client of the connection, for triggers and async tasks.
-
-        Args:
-            **settings: Arguments of `AsyncClient` in place of those of the connection, but `token`.
-
-        Returns:
-            A new client.
-
-        Raises:
-            ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
-            AirflowNotFoundException: There is no such connection.
+        """As `client`, asynchronous: for triggers and async tasks.
 
         Examples:
             >>> import asyncio
@@ -123,10 +106,7 @@ class DataAccessHook(BaseHook):
         return AsyncClient(**client_arguments(connection, settings, read_token))
 
     def test_connection(self) -> tuple[bool, str]:
-        """Checks address, token and scopes: the button "Test" of the web UI. Changes nothing on the service.
-
-        Returns:
-            Whether the connection works, and what was found.
+        """Whether address, token and scopes work, and what was found: the button "Test" of the web UI.
 
         Examples:
             >>> DataAccessHook(None).test_connection()[0]

@@ -54,6 +54,8 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_FOR_LOCK = 180
 _SECONDS_BETWEEN_TRIES = 5
 _SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+_CODES = ("audience_type", "allocated_audience", "code_status")
+_ITEMS = ("item_type_name", "item_type_id")
 # Days of which a line of the log says that something is the matter with them.
 _DAYS = {"doubtful_days": "doubtful", "open_days": "open"}
 
@@ -128,20 +130,8 @@ class SearchingOperator(ClientOperator):
     """The arguments that a scan and a search have in common."""
 
     # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
-    template_fields_renderers: ClassVar[dict[str, str]] = {
-        "allocated_time": "py",
-        "where": "py",
-        "attrs": "json",
-        "schema": "json",
-    }
-    template_fields: Sequence[str] = (
-        "attrs",
-        *CONDITIONS,
-        "item_type_name",
-        "item_type_id",
-        "schema",
-        "dataaccess_conn_id",
-    )
+    template_fields_renderers: ClassVar = {"allocated_time": "py", "where": "py", "attrs": "json", "schema": "json"}
+    template_fields: Sequence[str] = ("attrs", *CONDITIONS, *_ITEMS, "schema", "dataaccess_conn_id")
 
     def __init__(
         self,
@@ -186,16 +176,14 @@ class SearchingOperator(ClientOperator):
                 if getattr(self, name) is None:
                     message = f"{name} is None in this mapped task: map over conditions, or leave it out"
                     raise AirflowFailException(message)
-        names = ("audience_type", "allocated_audience", "code_status")
-        codes = {name: values(name, getattr(self, name)) for name in names}
+        codes = {name: values(name, getattr(self, name)) for name in _CODES}
         window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
         attrs, item_type_id = values("attrs", self.attrs), _integer("item_type_id", self.item_type_id)
         options["schema"] = listed("schema", self.schema)
         if self.item_type_name is None:
             _refuse({"where": where, "item_type_id": item_type_id}, "is for other items: pass item_type_name")
             if window is None:
-                days = RunDays(context, lambda: client.timezone, self.lookback).days
-                window = condition("allocated_time", days)
+                window = condition("allocated_time", RunDays(context, lambda: client.timezone, self.lookback).days)
             return client.scan_codes(attrs, allocated_time=window, decode_status=self.decode_status, **codes, **options)
         _refuse({"allocated_time": window, **codes}, "is for promotion codes: write it into where")
         _refuse({"decode_status": self.decode_status or None}, "is for promotion codes")
@@ -446,10 +434,7 @@ class DataAccessSearchOperator(SearchingOperator):
         """Sends the search. Airflow calls it."""
         with without_useless_retries():
             client = self.connect()
-            if self.path is None:
-                return self._to_xcom(context, client)
-            target, storage_options = located(self.path, "path")
-            return self._to_file(context, client, target, storage_options)
+            return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
 
     def _to_xcom(self, context: Context, client: Client) -> list[Row]:
         # One row more than XCom may get shows that there are too many, without all of them being transferred.
@@ -468,9 +453,8 @@ class DataAccessSearchOperator(SearchingOperator):
                 context["ti"].xcom_push(key="figures", value=figures)
         return rows
 
-    def _to_file(
-        self, context: Context, client: Client, target: str, storage_options: StorageOptions | None
-    ) -> dict[str, Any]:
+    def _to_file(self, context: Context, client: Client, path: str | ObjectStoragePath) -> dict[str, Any]:
+        target, storage_options = located(path, "path")
         if not target.endswith(_SUFFIXES):
             raise ConfigError(f"path must end in {', '.join(_SUFFIXES)}, and {without_query(target)} does not")
         if not is_remote(target):

@@ -91,7 +91,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
                     self.poke_interval,
                     self.dataaccess_conn_id,
                     check=self.check,
-                    success_codes=list(self.success_codes),
+                    success_codes=self.success_codes,
                     until=time.time() + self.timeout,
                 ),
                 method_name=self.resume.__name__,

@@ -149,18 +149,17 @@ def _of_aws(connection: Secret, url: str) -> Options:
 
 def _of_google(connection: Secret, url: str) -> Options:
     """The options of Google Cloud Storage: its key file, or a token of the hook of the Google provider."""
-    prefix = "extra__google_cloud_platform__"
     # The project and the retries of its own client have no effect on an object. A form has a box that is not checked.
-    unused = {"project", "num_retries", "" if _given(connection, prefix).get("is_anonymous") else "is_anonymous"}
-    keys = _given(connection, prefix).keys() - unused
+    unused = {"project", "num_retries", "" if _given(connection).get("is_anonymous") else "is_anonymous"}
+    keys = _given(connection).keys() - unused
     if not keys:
         # The credentials of the worker, as in the hook.
         return {}
     if keys == {"keyfile_dict"}:
-        key = _given(connection, prefix)["keyfile_dict"]
+        key = _given(connection)["keyfile_dict"]
         return {"google_service_account_key": key if isinstance(key, str) else json.dumps(key)}
     if keys == {"key_path"}:
-        return {"google_service_account": str(_given(connection, prefix)["key_path"])}
+        return {"google_service_account": str(_given(connection)["key_path"])}
     if find_spec("airflow.providers.google") is None:
         unfit = keys - {"keyfile_dict", "key_path"} or keys
         _refuse(connection, unfit, " without the package apache-airflow-providers-google")
@@ -184,14 +183,13 @@ _AZURE_CREDENTIALS = {
 
 def _of_azure(connection: Secret, url: str) -> Options:
     """The options of Azure Blob Storage. The store renews tokens, as its hook would, so the provider is not needed."""
-    prefix = f"extra__{connection.value.conn_type}__"
     known = {"account_name", "tenant_id", *_AZURE_CREDENTIALS} - {"password"}
     fields = [name for name in ("schema", "port") if getattr(connection.value, name)]
-    _refuse(connection, [*_given(connection, prefix).keys() - known, *fields])
+    _refuse(connection, [*_given(connection).keys() - known, *fields])
     given = connection.value.host or ""
     host = urlsplit(given if "://" in given else f"https://{given}")
     account, has_domain, domain = host.netloc.partition(".")
-    extra = {**_given(connection, prefix), "password": connection.value.password or ""}
+    extra = {**_given(connection), "password": connection.value.password or ""}
     options = {"azure_storage_account_name": extra.get("account_name") or account}
     if has_domain and domain not in ("blob.core.windows.net", "dfs.core.windows.net"):
         options["azure_storage_endpoint"] = f"{host.scheme}://{host.netloc}{host.path.rstrip('/')}"
@@ -207,10 +205,9 @@ def _of_azure(connection: Secret, url: str) -> Options:
     return _checked(options)
 
 
-def _given(connection: Secret, prefix: str = "") -> dict[str, Any]:
+def _given(connection: Secret) -> dict[str, Any]:
     """The keys of `extra` that have a value: a form leaves the others empty."""
-    extra = connection.value.extra_dejson.items()
-    return {key.removeprefix(prefix): value for key, value in extra if value not in (None, "", {})}
+    return {key: value for key, value in connection.value.extra_dejson.items() if value not in (None, "", {})}
 
 
 def _refuse(connection: Secret, keys: Iterable[str], without: str = "") -> None:

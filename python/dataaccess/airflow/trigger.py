@@ -109,19 +109,13 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.poll_interval = poll_interval
         self.dataaccess_conn_id = dataaccess_conn_id
         self.check = check
-        self.success_codes = success_codes
+        self.success_codes = list(success_codes)
         self.until = until
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
-        return f"{type(self).__module__}.{type(self).__qualname__}", {
-            "export_id": self.export_id,
-            "poll_interval": self.poll_interval,
-            "dataaccess_conn_id": self.dataaccess_conn_id,
-            "check": self.check,
-            "success_codes": list(self.success_codes),
-            "until": self.until,
-        }
+        names = ("export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
+        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
