@@ -65,6 +65,10 @@ def test_searches_go_to_xcom_or_into_a_file(folder: Path, sandbox: da.Sandbox) -
         **NO_DOUBTS,
     }
     assert query(f"select id from '{path}'") == [(row["id"],) for row in used]
+    assert [row["customer_id"] for row in done.result("of_output")] == ["demo-customer-0003", "demo-customer-0004"]
+    later = sandbox.client().search_codes(["id"], allocated_time=da.days("2024-01-16", "2024-01-18"))
+    # The tasks of a mapped one run in any order.
+    assert sorted(len(rows) for rows in done.result("mapped")) == sorted([73, len(later)])
 
 
 def test_a_week_is_read_if_it_is_complete(folder: Path, sandbox: da.Sandbox) -> None:
@@ -75,13 +79,3 @@ def test_a_week_is_read_if_it_is_complete(folder: Path, sandbox: da.Sandbox) -> 
         if stop == 14:
             assert done.states == {"count": "failed"}
     assert done.result("count") == "488 codes from 2024-01-08 to 2024-01-14"
-
-
-def test_conditions_come_from_templates_and_tasks(sandbox: da.Sandbox) -> None:
-    done = run(example("conditions"))
-
-    assert [row["customer_id"] for row in done.result("of_params")] == ["demo-customer-0001", "demo-customer-0002"]
-    assert [row["customer_id"] for row in done.result("of_output")] == ["demo-customer-0003", "demo-customer-0004"]
-    later = sandbox.client().search_codes(["id"], allocated_time=da.days("2024-01-16", "2024-01-18"))
-    # The tasks of a mapped one run in any order.
-    assert sorted(len(rows) for rows in done.result("mapped")) == sorted([73, len(later)])

@@ -231,7 +231,7 @@ def a_response_that_is_cut_off(month: Month) -> None:
 def a_request_that_fails_permanently(month: Month) -> None:
     """S9. The other days are kept, and the next run requests only this one."""
     days = month.days(2)
-    with month.service.fault("status", status=400, after=2, times=1):
+    with month.service.fault("status", status=400, times=1):
         assert month.run(allocated_time=days, refresh="all").states == FAILED
     asked = len(month.platform.asked)
     assert month.succeeds(allocated_time=days).result("codes")["kept"] == 2
@@ -299,7 +299,7 @@ def a_renamed_attribute(month: Month) -> None:
         month.fails(on_doubt="error")
         done = month.run()
         result = done.result("codes")
-        assert (done.states, result["absent"]) == (DOUBTFUL, ["allocated_time"])
+        assert (done.states, result["doubtful_days"]) == (DOUBTFUL, [month.day()])
         assert "'allocatedTime'" in "".join(result["warnings"])
     month.succeeds(refresh=month.day())
 
