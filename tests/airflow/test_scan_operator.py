@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
@@ -131,6 +132,12 @@ def test_doubtful_rows_replace_nothing_until_they_are_accepted(
     doubtful = [[], ["2024-01-15"], ["2024-01-15"], [], []]
     assert [done.result(task)["doubtful_days"] for task in succeeded] == doubtful
     assert query(f"select count(*), count(requested_at) from '{tmp_path}/*/*.parquet'") == [(1, 1)]
+
+
+def test_a_condition_that_is_not_given_is_nothing_that_airflow_cannot_store() -> None:
+    task = DataAccessScanOperator(task_id="codes", folder="/data")
+    # The process that reads DAG files sends them so.
+    assert msgspec.msgpack.encode({name: getattr(task, name) for name in task.template_fields})
 
 
 def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:

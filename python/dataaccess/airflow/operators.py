@@ -155,6 +155,8 @@ class SearchingOperator(ClientOperator):
         super().__init__(**options)
         if on_doubt not in ("warn", "error"):
             raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
+        given = (allocated_time, audience_type, allocated_audience, code_status, where)
+        self._are_none = [name for name, value in zip(CONDITIONS, given, strict=True) if value is None]
         self.attrs = attrs
         self.allocated_time: Any = stated("allocated_time", allocated_time)
         self.audience_type: Any = stated("audience_type", audience_type)
@@ -171,11 +173,9 @@ class SearchingOperator(ClientOperator):
 
     def _scan(self, client: Client, context: Context, **options: Any) -> Scan:
         """The scan of the rendered arguments."""
-        if getattr(context.get("ti"), "map_index", -1) >= 0:
-            for name in CONDITIONS:
-                if getattr(self, name) is None:
-                    message = f"{name} is None in this mapped task: map over conditions, or leave it out"
-                    raise AirflowFailException(message)
+        if self._are_none and getattr(context.get("ti"), "map_index", -1) >= 0:
+            names = ", ".join(self._are_none)
+            raise AirflowFailException(f"{names} is None in this mapped task: map over conditions, or leave it out")
         codes = {name: values(name, getattr(self, name)) for name in _CODES}
         window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
         attrs, item_type_id = values("attrs", self.attrs), _integer("item_type_id", self.item_type_id)

@@ -26,23 +26,18 @@ MARKS = ("{{", "{%", "{#")
 _BRACKETS = ("[", "(", "{")
 
 
-class _NotGiven(str):
-    """The default of a condition: None, which a mapped task may get, would be a search without the condition."""
-
-    __slots__ = ()
-
-
-NOT_GIVEN: Any = _NotGiven()
+# The default of a condition: None, which a mapped task may get, would be a search without the condition.
+NOT_GIVEN: Any = object()
 
 
 def stated(argument: str, value: Any) -> Any:
-    """A condition as text, which Airflow renders and shows; other values as they are.
+    """A condition as text, which Airflow renders and shows; other values as they are, None if it is not given.
 
     Raises:
         ValidationError: It has a template, the output of a task, or another value that a text cannot hold.
     """
     if not isinstance(value, _OBJECTS):
-        return value
+        return None if value is NOT_GIVEN else value
     text = repr(value)
     advice = "write the condition as text, such as where=\"col('customer_id').matches({{ params.customers }})\""
     try:
@@ -56,13 +51,11 @@ def stated(argument: str, value: Any) -> Any:
 
 
 def condition(argument: str, value: Any) -> Any:
-    """The condition of a rendered text, or the filters of the API specification; None if it was not given.
+    """The condition of a rendered text, or the filters of the API specification.
 
     Raises:
         ValidationError: The text is no condition, or it has a list in quotes, which would find nothing.
     """
-    if isinstance(value, _NotGiven):
-        return None
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = listed(argument, value)
     elif isinstance(value, str):
@@ -78,13 +71,11 @@ def condition(argument: str, value: Any) -> Any:
 
 
 def values(argument: str, value: Any) -> Any:
-    """The value or values of an argument, or the operator that `op(…)` writes; None if it was not given.
+    """The value or values of an argument, or the operator that `op(…)` writes.
 
     Raises:
         ValidationError: It begins as a list and is none, or is one string with commas or with a list in it.
     """
-    if isinstance(value, _NotGiven):
-        return None
     if isinstance(value, str) and value.lstrip().removeprefix("da.").startswith("op("):
         return condition(argument, value)
     value = listed(argument, value)
