@@ -90,6 +90,6 @@ def test_the_example_scans_the_days_of_the_events(sandbox: da.Sandbox, monkeypat
     (task,) = dag.tasks
     from airflow.sdk.execution_time import macros
 
-    context: Any = {"triggering_asset_events": {asset: events}, "macros": macros, "dag": dag}
+    context: Any = {"triggering_asset_events": {asset.name: events}, "macros": macros, "dag": dag}
     window = task.render_template(task.allocated_time, context)
     assert da.filters.parse(window) == da.days("2024-01-15", "2024-01-18")
