@@ -1,14 +1,10 @@
 """After a segment export has ended: the codes of some days, in as many mapped tasks as there are days."""
 
+from datetime import date, timedelta
+
 from airflow.sdk import Asset, Param, dag, task
 
-import dataaccess as da
-from dataaccess.airflow import (
-    DataAccessHook,
-    DataAccessScanRequestOperator,
-    DataAccessSegmentExportSensor,
-    scan_requests,
-)
+from dataaccess.airflow import DataAccessSearchOperator, DataAccessSegmentExportSensor
 
 
 @dag(
@@ -26,16 +22,15 @@ def campaign():
     )
 
     @task
-    def plan(params: dict) -> list[dict]:
-        scan = DataAccessHook().get_conn().scan_codes(allocated_time=da.days(params["start"], params["stop"]))
-        return scan_requests(scan)
+    def plan(params: dict, var: dict) -> list[dict]:
+        start, stop = (date.fromisoformat(params[name]) for name in ("start", "stop"))
+        days = [str(start + timedelta(days=number)) for number in range((stop - start).days)]
+        folder = f"{var['value'].warehouse}/campaign"
+        return [{"allocated_time": f"on('{day}')", "path": f"{folder}/{day}.parquet"} for day in days]
 
-    codes = DataAccessScanRequestOperator.partial(
-        task_id="codes",
-        folder="{{ var.value.warehouse }}/campaign",
-        outlets=[Asset("campaign_codes")],
-        retries=2,
-    ).expand(request=plan())
+    codes = DataAccessSearchOperator.partial(
+        task_id="codes", outlets=[Asset("campaign_codes")], retries=2
+    ).expand_kwargs(plan())
 
     @task
     def report(files: list[dict]) -> int:

@@ -18,8 +18,8 @@ from dags import clear, run, tries
 from scratch import EXAMPLES, ROOT
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
-from dataaccess.airflow.window import refresh_since
+from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchOperator
+from dataaccess.airflow.days import refresh_since
 
 IN_VIETNAM = "Asia/Ho_Chi_Minh"
 WEEK = da.days("2024-01-08", "2024-01-15")
@@ -162,19 +162,17 @@ def test_templates_have_the_days_of_the_run_in_the_zone_of_the_connection(
     items: dict[str, Any] = {**shared, "item_type_name": "promotion_code"}
     where = "col('allocated_time').on({{ dataaccess.days }})"
     with daily("templates", IN_VIETNAM, render_template_as_native_obj=is_native) as dag:
-        DataAccessSearchCodesOperator(task_id="default", **shared)
-        DataAccessSearchCodesOperator(task_id="codes", allocated_time="{{ dataaccess.days }}", **shared)
-        DataAccessSearchCodesOperator(
-            task_id="file", path=f"{tmp_path}/{{{{ dataaccess.first_day }}}}.parquet", **shared
-        )
-        DataAccessSearchItemsOperator(task_id="items", where=where, **items)
+        DataAccessSearchOperator(task_id="default", **shared)
+        DataAccessSearchOperator(task_id="codes", allocated_time="{{ dataaccess.days }}", **shared)
+        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/{{{{ dataaccess.first_day }}}}.parquet", **shared)
+        DataAccessSearchOperator(task_id="items", where=where, **items)
         DataAccessScanOperator(
             task_id="scan", where=where, folder=f"{tmp_path}/scan", refresh="{{ dataaccess.first_day }}", **items
         )
         DataAccessScanOperator(
             task_id="back", where=where, folder=f"{tmp_path}/back-{{{{ dataaccess.last_day }}}}", lookback=1, **items
         )
-        DataAccessSearchCodesOperator.partial(task_id="mapped", **shared).expand(
+        DataAccessSearchOperator.partial(task_id="mapped", **shared).expand(
             allocated_time=["{{ dataaccess.days }}", "on('{{ dataaccess.first_day }}')"]
         )
     done = run(dag, logical_date=datetime(2024, 1, 15, 17, 15, tzinfo=UTC))
@@ -193,7 +191,7 @@ def test_templates_have_the_days_of_the_run_in_the_zone_of_the_connection(
 def test_a_template_without_a_day_skips_the_task_as_the_default_does(tmp_path: Path) -> None:
     with daily("hourly", cron="0 * * * *") as dag:
         DataAccessScanOperator(task_id="default", folder=str(tmp_path))
-        DataAccessSearchCodesOperator(task_id="template", allocated_time="{{ dataaccess.days }}")
+        DataAccessSearchOperator(task_id="template", allocated_time="{{ dataaccess.days }}")
     done = run(dag, logical_date=datetime(2024, 1, 15, 12, tzinfo=UTC))
     assert done.states == {"default": "skipped", "template": "skipped"}
 

@@ -18,10 +18,7 @@ from structlog.testing import capture_logs
 import dataaccess as da
 from dataaccess.airflow import (
     DataAccessScanOperator,
-    DataAccessScanRequestOperator,
-    DataAccessSearchCodesOperator,
-    DataAccessSearchItemsOperator,
-    scan_requests,
+    DataAccessSearchOperator,
 )
 
 ON_15 = da.on("2024-01-15")
@@ -74,9 +71,12 @@ def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
     assert extras("capped") == last
 
 
-@pytest.mark.usefixtures("capped")
-def test_a_day_that_looks_capped_fails_where_doubts_are_errors(tmp_path: Path) -> None:
-    known = nights(daily("known", folder=str(tmp_path / "known"), known_row_cap=50, on_doubt="error"), 8, 9)
+def test_a_day_that_looks_capped_fails_where_doubts_are_errors(
+    capped: da.Sandbox, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect("known", host=capped.base_url, password=capped.issue_token(), extra={"known_row_cap": 50})
+    of_known: dict[str, Any] = {"dataaccess_conn_id": "known", "on_doubt": "error"}
+    known = nights(daily("known", folder=str(tmp_path / "known"), **of_known), 8, 9)
     beside = nights(daily("beside", folder=str(tmp_path / "beside"), on_doubt="error"), 8, 12)
 
     states = [night.states["codes"] for night in [*known, *beside]]
@@ -92,13 +92,11 @@ def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
     shared: dict[str, Any] = {"allocated_time": ON_15, "attrs": ATTRS}
     with dag:
         DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **shared)
-        DataAccessSearchCodesOperator(task_id="file", path=f"{tmp_path}/codes.parquet", **shared)
-        DataAccessSearchCodesOperator(task_id="rows", outlets=[Asset("rows")], **shared)
+        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/codes.parquet", **shared)
+        DataAccessSearchOperator(task_id="rows", outlets=[Asset("rows")], **shared)
         DataAccessScanOperator(task_id="strict_folder", folder=str(tmp_path / "strict"), on_doubt="error", **shared)
-        DataAccessSearchCodesOperator(
-            task_id="strict_file", path=f"{tmp_path}/strict.parquet", on_doubt="error", **shared
-        )
-        DataAccessSearchCodesOperator(task_id="strict_rows", on_doubt="error", **shared)
+        DataAccessSearchOperator(task_id="strict_file", path=f"{tmp_path}/strict.parquet", on_doubt="error", **shared)
+        DataAccessSearchOperator(task_id="strict_rows", on_doubt="error", **shared)
     done = run(dag)
 
     assert {task: state for task, state in done.states.items() if state == "failed"} == dict.fromkeys(
@@ -116,33 +114,28 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_each_operator_reports_its_doubts(dag: DAG, capped: da.Sandbox, tmp_path: Path) -> None:
-    scan = capped.client().scan_codes(ATTRS, allocated_time=ON_15)
-    (request,) = scan_requests(scan)
+def test_each_operator_reports_its_doubts(
+    dag: DAG, capped: da.Sandbox, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(host=capped.base_url, password=capped.issue_token(), extra={"known_row_cap": 50})
     with dag:
-        DataAccessSearchCodesOperator(
-            task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", known_row_cap=50
-        )
-        DataAccessSearchItemsOperator(
+        DataAccessSearchOperator(task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet")
+        DataAccessSearchOperator(
             task_id="items",
             item_type_name="customer",
             attrs=["customer_id"],
-            known_row_cap=50,
             path=f"{tmp_path}/customers.jsonl",
         )
-        DataAccessScanRequestOperator(
-            task_id="request", request=request, folder=f"{tmp_path}/request", known_row_cap=50
-        )
-        DataAccessScanRequestOperator(
-            task_id="strict", request=request, folder=str(tmp_path / "strict"), known_row_cap=50, on_doubt="error"
+        DataAccessSearchOperator(
+            task_id="strict", allocated_time=ON_15, path=f"{tmp_path}/strict/codes.jsonl", on_doubt="error"
         )
     with capture_logs() as logged:
         done = run(dag)
 
-    assert done.states == {"file": "success", "items": "success", "request": "success", "strict": "failed"}
-    for task in ("file", "items", "request"):
+    assert done.states == {"file": "success", "items": "success", "strict": "failed"}
+    for task in ("file", "items"):
         result = done.result(task)
-        assert sorted(result) == sorted(["path", "rows", "bytes", *DOUBTS]), task
+        assert sorted(result) == sorted(["path", "rows", *DOUBTS]), task
         assert (result["rows"], result["maybe_capped"]) == (50, True), task
         (line,) = [line for line in logged if result["path"] in line["event"]]
         assert line["log_level"] == "warning"
@@ -161,45 +154,26 @@ def test_a_run_logs_one_line(dag: DAG, tmp_path: Path) -> None:
     assert re.fullmatch(rf"73 .*\b2024-01-15\b.* {tmp_path}; 1 new, 0 kept, 0 refreshed", line["event"])
 
 
-def test_arguments_take_the_place_of_settings_of_the_connection(
-    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
-) -> None:
-    connect(extra={"attrs_format": "array", "timeout": 300, "retry_for": 0})
-    folder: dict[str, Any] = {"folder": str(tmp_path / "codes"), "allocated_time": ON_15, "attrs": ["code_status"]}
-    who = "col('customer_id').matches(['demo-customer-0001', 'demo-customer-0002'])"
-    of_customers: dict[str, Any] = {"item_type_name": "customer", "attrs": ["customer_id"], "where": who}
+def test_a_folder_may_have_names_of_statuses(dag: DAG, tmp_path: Path) -> None:
     with dag:
-        chain(
-            DataAccessScanOperator(task_id="codes", decode_status=True, **folder),
-            DataAccessSearchItemsOperator(
-                task_id="items",
-                attrs_format="string",
-                path=f"{tmp_path}/one.jsonl",
-                **of_customers,
-            ),
+        DataAccessScanOperator(
+            task_id="codes", folder=str(tmp_path), allocated_time=ON_15, attrs=["code_status"], decode_status=True
         )
-    done = run(dag)
-
-    assert set(done.states.values()) == {"success"}
-    (file,) = (tmp_path / "codes").glob("day=*/*.parquet")
-    names = query(f"select distinct code_status from '{file}' order by all")
+    run(dag)
+    names = query(f"select distinct code_status from '{tmp_path}/day=*/*.parquet' order by all")
     assert set(names) <= {("available",), ("sent",), ("used",)}
-    bodies = [request.body for request in sandbox.requests if request.body["itemTypeName"] == "customer"]
-    assert [body["attrs"] for body in bodies] == ["customer_id"]
 
 
-def test_a_timeout_takes_the_place_of_that_of_the_connection(
+def test_a_timeout_of_the_connection_holds_for_each_operator(
     dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
 ) -> None:
-    connect(extra={"retry_for": 0})
-    (request,) = scan_requests(sandbox.client().scan_codes(["id"], allocated_time=ON_15))
+    connect(extra={"retry_for": 0, "timeout": 0.2})
     with dag:
-        DataAccessSearchCodesOperator(task_id="search", allocated_time=ON_15, timeout=0.2)
-        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, timeout=0.2, folder=str(tmp_path / "codes"))
-        DataAccessScanRequestOperator(task_id="request", request=request, timeout=0.2, folder=str(tmp_path / "other"))
+        DataAccessSearchOperator(task_id="search", allocated_time=ON_15)
+        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, folder=str(tmp_path / "codes"))
     with sandbox.fault("delay", seconds=20) as fault:
         done = run(dag)
-    assert (set(done.states.values()), fault.hits) == ({"failed"}, 3)
+    assert (set(done.states.values()), fault.hits) == ({"failed"}, 2)
 
 
 @pytest.fixture
@@ -216,19 +190,19 @@ def late(connect: Callable[..., str]) -> Iterator[Callable[[Callable[[], Run]], 
         yield during
 
 
-@pytest.mark.parametrize("needed", [{"fail_on_empty": True}, {"min_rows": 1}], ids=["fail_on_empty", "min_rows"])
 @pytest.mark.parametrize("kind", ["folder", "file", "rows"])
 def test_rows_that_come_late_are_there_after_a_retry(
-    dag: DAG, late: Callable[[Callable[[], Run]], Run], kind: str, needed: Any, tmp_path: Path
+    dag: DAG, late: Callable[[Callable[[], Run]], Run], kind: str, tmp_path: Path
 ) -> None:
-    shared: dict[str, Any] = {"task_id": "codes", "allocated_time": ON_15, "attrs": ["id"], "retries": 1, **needed}
+    shared: dict[str, Any] = {"task_id": "codes", "allocated_time": ON_15, "attrs": ["id"], "retries": 1}
+    shared["fail_on_empty"] = True
     with dag:
         if kind == "folder":
             DataAccessScanOperator(folder=str(tmp_path / "codes"), **shared)
         elif kind == "file":
-            DataAccessSearchCodesOperator(path=f"{tmp_path}/codes.parquet", **shared)
+            DataAccessSearchOperator(path=f"{tmp_path}/codes.parquet", **shared)
         else:
-            DataAccessSearchCodesOperator(**shared)
+            DataAccessSearchOperator(**shared)
     done = late(lambda: run(dag))
 
     assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 2)
@@ -236,26 +210,22 @@ def test_rows_that_come_late_are_there_after_a_retry(
     assert (len(result) if kind == "rows" else result["rows"]) == 1
 
 
-def test_too_few_rows_fail_and_replace_no_file(
-    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_a_result_without_rows_fails_and_replaces_no_file(
+    dag: DAG, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = tmp_path / "codes.parquet"
     before.write_text("of yesterday")
-    (request,) = scan_requests(sandbox.client().scan_codes(["id"], allocated_time=ON_15))
-    few: dict[str, Any] = {"allocated_time": ON_15, "attrs": ["id"], "min_rows": 74}
+    none: dict[str, Any] = {"allocated_time": da.on("2023-01-15"), "attrs": ["id"], "fail_on_empty": True}
     with dag:
-        DataAccessSearchCodesOperator(task_id="file", path=str(before), **few)
-        DataAccessSearchCodesOperator(task_id="rows", **few)
-        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **few)
-        DataAccessScanRequestOperator(
-            task_id="request", request=request, folder=str(tmp_path / "requests"), min_rows=74, fail_on_empty=True
-        )
-        DataAccessSearchCodesOperator(task_id="enough", allocated_time=ON_15, min_rows=73, fail_on_empty=True)
+        DataAccessSearchOperator(task_id="file", path=str(before), **none)
+        DataAccessSearchOperator(task_id="rows", **none)
+        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **none)
+        DataAccessSearchOperator(task_id="some", **{**none, "allocated_time": ON_15})
     done = run(dag)
 
-    assert {task for task, state in done.states.items() if state == "success"} == {"enough"}
-    assert (before.read_text(), files_in(tmp_path / "requests")) == ("of yesterday", [])
-    assert re.search(r"\b73\b.*\bmin_rows=74\b", "".join(capfd.readouterr()))
+    assert {task for task, state in done.states.items() if state == "success"} == {"some"}
+    assert before.read_text() == "of yesterday"
+    assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())
 
 
 def test_an_empty_day_beside_others_fails(
@@ -267,29 +237,18 @@ def test_an_empty_day_beside_others_fails(
         arguments: dict[str, Any] = {"attrs": ["id"], "allocated_time": da.days("2024-01-14", "2024-01-17")}
         chain(
             DataAccessScanOperator(task_id="all", folder=str(tmp_path), fail_on_empty=True, retries=1, **arguments),
-            DataAccessScanOperator(
-                task_id="together", folder=str(tmp_path), min_rows=1, trigger_rule="all_done", **arguments
-            ),
+            DataAccessScanOperator(task_id="any", folder=str(tmp_path), trigger_rule="all_done", **arguments),
         )
         done = run(dag)
         asked = len(service.requests)
 
-    assert done.states == {"all": "failed", "together": "success"}
+    assert done.states == {"all": "failed", "any": "success"}
     assert "2024-01-14, 2024-01-16, and fail_on_empty=True" in "".join(capfd.readouterr())
     # All days, and then the empty ones once more.
     assert (asked, tries(done, "all")) == (3 + 2, 2)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({"min_rows": 2, "limit": 1}, r"^min_rows: .*\blimit=1\b"),
-        ({"min_rows": 2_000}, r"^min_rows: .*\bmax_xcom_rows=1000\b"),
-        ({"min_rows": "1"}, "^min_rows"),
-        ({"on_doubt": "fail"}, "^on_doubt"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_arguments_that_fail_each_run_are_refused_when_the_dag_is_read(arguments: Any, problem: str) -> None:
-    with pytest.raises((da.ValidationError, da.ConfigError), match=problem):
-        DataAccessSearchCodesOperator(task_id="codes", allocated_time=ON_15, **arguments)
+@pytest.mark.parametrize("arguments", [{"on_doubt": "fail"}, {"fail_on_empty": "yes"}], ids=str)
+def test_arguments_that_fail_each_run_are_refused_when_the_dag_is_read(arguments: Any) -> None:
+    with pytest.raises(da.ValidationError, match=next(iter(arguments))):
+        DataAccessSearchOperator(task_id="codes", allocated_time=ON_15, **arguments)

@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG
 from dags import run, tries
-from service import at_request
 
 import dataaccess as da
 from dataaccess.airflow import (
-    DataAccessHook,
     DataAccessScanOperator,
-    DataAccessScanRequestOperator,
-    DataAccessSearchCodesOperator,
-    DataAccessSearchItemsOperator,
-    scan_requests,
+    DataAccessSearchOperator,
 )
 from dataaccess.airflow.failures import is_permanent
 
@@ -39,35 +34,16 @@ def scan(**options: Any) -> None:
     DataAccessScanOperator(allocated_time=DAY, **options)
 
 
-def scan_request(**options: Any) -> None:
-    client = DataAccessHook().client()
-    (request,) = scan_requests(client.scan_codes(allocated_time=da.days("2024-01-15", "2024-01-16")))
-    DataAccessScanRequestOperator(request=request, **options)
-
-
 def search_codes(folder: str, **options: Any) -> None:
-    DataAccessSearchCodesOperator(allocated_time=DAY, path=f"{folder}/codes.parquet", **options)
+    DataAccessSearchOperator(allocated_time=DAY, path=f"{folder}/codes.parquet", **options)
 
 
 def search_items(folder: str, **options: Any) -> None:
     path = f"{folder}/customers.parquet"
-    DataAccessSearchItemsOperator(item_type_name="customer", attrs=["customer_id"], path=path, **options)
+    DataAccessSearchOperator(item_type_name="customer", attrs=["customer_id"], path=path, **options)
 
 
-EACH = pytest.mark.parametrize("operator", [scan, scan_request, search_codes, search_items])
-
-
-@EACH
-def test_a_refused_token_may_be_retried(
-    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], tmp_path: Any, operator: Any
-) -> None:
-    with dag:
-        operator(task_id="task", folder=str(tmp_path), retries=1, retry_permission_denied=True)
-    sandbox.revoke(token)
-    # The client sends two requests, the second with the token that it read anew.
-    with at_request(sandbox, 2, connect):
-        done = run(dag)
-    assert (done.states, tries(done, "task")) == ({"task": "success"}, 2)
+EACH = pytest.mark.parametrize("operator", [scan, search_codes, search_items])
 
 
 @EACH

@@ -15,7 +15,7 @@ import pytest
 from airflow.sdk import Connection
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchCodesOperator
+from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchOperator
 
 PACKAGE = "dataaccess"
 KEY = "AwsSecretKey123"
@@ -66,6 +66,12 @@ CONNECTIONS = {
         connection("refused", "dataaccess", {**PROXY, "timezone": "Nowhere"}, TOKEN, ELSEWHERE),
     )
 }
+CONNECTIONS["schema"] = Connection(
+    conn_id="schema", conn_type="dataaccess", host="http://h", schema="https", password=TOKEN, extra=json.dumps(PROXY)
+)
+CONNECTIONS["login"] = Connection(
+    conn_id="login", conn_type="dataaccess", login="me", password=TOKEN, extra=json.dumps(PROXY)
+)
 CONNECTIONS["listed"] = Connection(conn_id="listed", conn_type="dataaccess", extra=json.dumps([KEY]))
 CONNECTIONS["broken"] = Connection(conn_id="broken", conn_type="dataaccess", extra=f'{{"headers": {KEY}')
 
@@ -95,7 +101,7 @@ def locals_of(error: BaseException | None) -> Iterator[tuple[str, str]]:
 
 
 def search(path: str) -> Any:
-    operator = DataAccessSearchCodesOperator(task_id="t", dataaccess_conn_id="once", allocated_time=ON, path=path)
+    operator = DataAccessSearchOperator(task_id="t", dataaccess_conn_id="once", allocated_time=ON, path=path)
     return operator.execute({})
 
 
@@ -113,7 +119,7 @@ FAILING: dict[str, Callable[[], Any]] = {
     "a key of Google": lambda: search("gs://google@b/o.jsonl"),
     **{
         f"{name} of a client": lambda name=name: DataAccessHook(name).client()  # type: ignore[misc]
-        for name in ("timeout", "headers", "unknown", "foreign", "refused", "broken", "listed")
+        for name in ("timeout", "headers", "unknown", "foreign", "refused", "broken", "listed", "schema", "login")
     },
     **{
         f"{name} of an awaited client": lambda name=name: asyncio.run(DataAccessHook(name).async_client())  # type: ignore[misc]

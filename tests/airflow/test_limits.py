@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessSearchItemsOperator
+from dataaccess.airflow import DataAccessSearchOperator
 
 TEXTS = {
     "deep": '{"a":' * 5_000,
@@ -20,7 +20,7 @@ TEXTS = {
 @pytest.mark.parametrize("where", TEXTS.values(), ids=TEXTS)
 def test_a_text_that_is_too_deep_is_refused(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
-    operator = DataAccessSearchItemsOperator(
+    operator = DataAccessSearchOperator(
         task_id="customers", item_type_name="customer", attrs=["customer_id"], where=where, dataaccess_conn_id=None
     )
     with pytest.raises(AirflowFailException) as caught:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG
+from airflow.sdk import DAG, task
 from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import Run, query, run, tries
 from service import at_request, wait_until
 from support.changed_responses import ChangedResponses, nothing, records, renamed, without_data
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessCheckOperator, DataAccessScanOperator
+from dataaccess.airflow import DataAccessScanOperator, operators
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -52,7 +52,7 @@ class Month:
 
     def connect(self, **fields: Any) -> None:
         """Sets the connection, with a new token."""
-        extra = {"retry_for": 0, "concurrency": 1}
+        extra = {"retry_for": 0, "concurrency": 1, "known_row_cap": CAP}
         given = {"host": self.platform.base_url, "password": self.service.issue_token(), "extra": extra, **fields}
         self._connect(**given)
 
@@ -87,18 +87,18 @@ class Month:
             given: dict[str, Any] = {
                 "folder": str(self.folder),
                 "attrs": ATTRS,
-                "known_row_cap": CAP,
-                "lock_timeout": 0.2,
                 "retries": retries,
                 **arguments,
             }
             codes = DataAccessScanOperator(task_id="codes", **given)
-            codes >> DataAccessCheckOperator(
-                task_id="complete",
-                folder=str(self.folder),
-                days=arguments.get("allocated_time"),
-                known_row_cap=CAP,
-            )
+
+            @task
+            def complete(found: Any) -> None:
+                status = da.folder_status(self.folder, known_row_cap=CAP)
+                wrong = {*status.missing_days, *status.open_days, *status.doubtful_days}
+                assert not [day for day in wrong if found["first_day"] <= day <= found["last_day"]]
+
+            complete(codes.output)
         done = run(dag, logical_date=BEGINS + timedelta(days=self.night))
         self._compare(done)
         return done
@@ -231,7 +231,7 @@ def a_response_that_is_cut_off(month: Month) -> None:
 def a_request_that_fails_permanently(month: Month) -> None:
     """S9. The other days are kept, and the next run requests only this one."""
     days = month.days(2)
-    with month.service.fault("status", status=400, after=2, times=1):
+    with month.service.fault("status", status=400, times=1):
         assert month.run(allocated_time=days, refresh="all").states == FAILED
     asked = len(month.platform.asked)
     assert month.succeeds(allocated_time=days).result("codes")["kept"] == 2
@@ -299,7 +299,7 @@ def a_renamed_attribute(month: Month) -> None:
         month.fails(on_doubt="error")
         done = month.run()
         result = done.result("codes")
-        assert (done.states, result["absent"]) == (DOUBTFUL, ["allocated_time"])
+        assert (done.states, result["doubtful_days"]) == (DOUBTFUL, [month.day()])
         assert "'allocatedTime'" in "".join(result["warnings"])
     month.succeeds(refresh=month.day())
 
@@ -364,7 +364,10 @@ FAULTS: dict[int, Callable[[Month], None]] = {
 }
 
 
-def test_no_green_task_of_a_month_has_other_rows_than_the_service(tmp_path: Path, connect: Callable[..., str]) -> None:
+def test_no_green_task_of_a_month_has_other_rows_than_the_service(
+    tmp_path: Path, connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operators, "_SECONDS_FOR_LOCK", 0.2)
     with da.Sandbox(now=BEGINS) as service:
         month = Month(tmp_path / "codes", connect, service)
         for night in range(NIGHTS):

@@ -15,7 +15,7 @@ from airflow.sdk import dag, task
 from dags import run
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator
+from dataaccess.airflow import DataAccessHook, DataAccessSearchOperator
 
 DAYS = ["2024-01-15", "2024-01-16"]
 
@@ -43,7 +43,7 @@ def processes() -> None:
     @task
     def by_os_fork() -> list[int]:
         rows = children.rows_by(DataAccessHook().get_conn(), DAYS[0])
-        again = DataAccessSearchCodesOperator(task_id="again", attrs=["id"], allocated_time=da.on(DAYS[1]))
+        again = DataAccessSearchOperator(task_id="again", attrs=["id"], allocated_time=da.on(DAYS[1]))
         return [rows, in_a_fork(lambda: len(again.execute({})))]
 
     @task

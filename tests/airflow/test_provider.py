@@ -17,6 +17,7 @@ from scratch import READS_FORMS
 
 import dataaccess as da
 import dataaccess.airflow
+from dataaccess._core.secret import Secret
 from dataaccess.airflow import DataAccessHook
 from dataaccess.airflow.connection import base_url
 from dataaccess.airflow.provider import get_provider_info
@@ -81,7 +82,7 @@ def test_the_form_loads_neither_airflow_nor_the_extension() -> None:
     ],
 )
 def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
-    assert base_url(given) == expected
+    assert base_url(Secret(given)) == expected
 
 
 def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
@@ -119,7 +120,7 @@ def test_the_test_of_a_connection_says_what_works(sandbox: da.Sandbox, connect: 
     token = connect()
     works, found = DataAccessHook().test_connection()
     assert works
-    assert "item: yes" in found
+    assert "✓ scope item" in found
     sandbox.revoke(token)
     works, found = DataAccessHook().test_connection()
     assert not works

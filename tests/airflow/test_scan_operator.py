@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
@@ -18,7 +19,7 @@ from service import wait_until
 from structlog.testing import capture_logs
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessScanOperator, scan
+from dataaccess.airflow import DataAccessScanOperator, operators
 
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
@@ -133,6 +134,12 @@ def test_doubtful_rows_replace_nothing_until_they_are_accepted(
     assert query(f"select count(*), count(requested_at) from '{tmp_path}/*/*.parquet'") == [(1, 1)]
 
 
+def test_a_condition_that_is_not_given_is_nothing_that_airflow_cannot_store() -> None:
+    task = DataAccessScanOperator(task_id="codes", folder="/data")
+    # The process that reads DAG files sends them so.
+    assert msgspec.msgpack.encode({name: getattr(task, name) for name in task.template_fields})
+
+
 def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
     who = da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 4)])
     with dag:
@@ -180,7 +187,7 @@ def in_use(sandbox: da.Sandbox, folder: Path) -> Iterator[ExitStack]:
 def test_a_run_waits_for_a_folder_in_use(
     dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "_SECONDS_BETWEEN_TRIES", 0.1)
+    monkeypatch.setattr(operators, "_SECONDS_BETWEEN_TRIES", 0.1)
     with dag:
         DataAccessScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
     in_use_by = f"process {os.getpid()}"
@@ -202,15 +209,38 @@ def test_a_run_waits_for_a_folder_in_use(
 
 
 def test_a_run_gives_up_on_a_folder_that_stays_in_use(
-    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    dag: DAG,
+    sandbox: da.Sandbox,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(operators, "_SECONDS_FOR_LOCK", 0.2)
     with dag:
-        DataAccessScanOperator(
-            task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2
-        )
+        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
     with in_use(sandbox, tmp_path):
         done = run(dag)
         # That of the other run.
         assert len(sandbox.requests) == 1
     assert done.states == {"week": "failed"}
     assert "FolderLockedError: " in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "defaults", "expected"),
+    [
+        ({}, {}, 1),
+        ({"max_active_tis_per_dag": 4}, {}, 4),
+        ({"max_active_tis_per_dag": None}, {}, None),
+        ({}, {"max_active_tis_per_dag": 2}, 2),
+    ],
+)
+def test_mapped_scans_run_one_at_a_time_unless_an_argument_says_otherwise(
+    arguments: dict[str, Any], defaults: dict[str, Any], expected: int | None
+) -> None:
+    with DAG("mapped", schedule=None, default_args=defaults) as dag:
+        partial = DataAccessScanOperator.partial(task_id="mapped", folder="codes", **arguments)
+        partial.expand(allocated_time=["on('2024-01-15')", "on('2024-01-16')"])
+        DataAccessScanOperator(task_id="single", folder="codes", **arguments)
+    found = [dag.get_task(name).max_active_tis_per_dag for name in ("mapped", "single")]
+    assert found == [expected, expected]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import resource
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,18 +246,6 @@ def test_a_time_out_names_the_open_entries(
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
 
 
-@pytest.mark.parametrize("options", MODES)
-def test_a_refused_token_may_be_retried(
-    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], options: dict[str, Any]
-) -> None:
-    sandbox.revoke(token)
-    # The secrets backend has the new token a little later.
-    with export(sandbox, ends_at=4) as export_id, at_request(sandbox, 2, connect):
-        sensor(dag, export_id, retries=1, retry_permission_denied=True, **options)
-        done = run(dag)
-    assert (done.states, tries(done, "ended")) == ({"ended": "success"}, 2)
-
-
 def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
     sensor(dag, 7)
     (task,) = dag.tasks
@@ -285,6 +275,29 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
             "check": False,
             "success_codes": [200],
             "until": None,
-            "retry_permission_denied": False,
         },
     )
+
+
+def test_hundreds_of_waits_cost_one_process_little(sandbox: da.Sandbox) -> None:
+    export_id = sandbox.start_export(seconds=600)
+
+    async def wait() -> Any:
+        trigger = DataAccessSegmentExportTrigger(export_id, 1, "dataaccess_default")
+        return [event.payload["status"]["entries"][0]["endTime"] async for event in trigger.run()]
+
+    async def all_of_them() -> list[Any]:
+        waits = asyncio.gather(*(wait() for _ in range(300)))
+        while len(sandbox.requests) < 900:
+            await asyncio.sleep(0.1)
+        sandbox.advance(600)
+        return await asyncio.wait_for(waits, 60)
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
+
+    before = resident()
+    ends = asyncio.run(all_of_them())
+    assert len(ends) == 300
+    assert all(ends)
+    assert resident() - before < 150 * 2**20

@@ -8,38 +8,27 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataaccess.airflow.check import DataAccessCheckOperator
     from dataaccess.airflow.hook import DataAccessHook
-    from dataaccess.airflow.mapping import DataAccessScanRequestOperator
-    from dataaccess.airflow.plan import scan_requests
-    from dataaccess.airflow.scan import DataAccessScanOperator
-    from dataaccess.airflow.search import DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+    from dataaccess.airflow.operators import DataAccessScanOperator, DataAccessSearchOperator
     from dataaccess.airflow.sensor import DataAccessSegmentExportSensor
-    from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
+    from dataaccess.airflow.trigger import DataAccessEventTrigger, DataAccessSegmentExportTrigger
 
+_HOMES = {
+    "DataAccessEventTrigger": "trigger",
+    "DataAccessHook": "hook",
+    "DataAccessScanOperator": "operators",
+    "DataAccessSearchOperator": "operators",
+    "DataAccessSegmentExportSensor": "sensor",
+    "DataAccessSegmentExportTrigger": "trigger",
+}
 __all__ = [
-    "DataAccessCheckOperator",
+    "DataAccessEventTrigger",
     "DataAccessHook",
     "DataAccessScanOperator",
-    "DataAccessScanRequestOperator",
-    "DataAccessSearchCodesOperator",
-    "DataAccessSearchItemsOperator",
+    "DataAccessSearchOperator",
     "DataAccessSegmentExportSensor",
     "DataAccessSegmentExportTrigger",
-    "scan_requests",
 ]
-
-_MODULES = {
-    "check": ["DataAccessCheckOperator"],
-    "hook": ["DataAccessHook"],
-    "mapping": ["DataAccessScanRequestOperator"],
-    "plan": ["scan_requests"],
-    "scan": ["DataAccessScanOperator"],
-    "search": ["DataAccessSearchCodesOperator", "DataAccessSearchItemsOperator"],
-    "sensor": ["DataAccessSegmentExportSensor"],
-    "trigger": ["DataAccessSegmentExportTrigger"],
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist

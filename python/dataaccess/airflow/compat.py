@@ -5,12 +5,10 @@ Airflow 2 is refused in words: it has another interface for tasks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 try:
-    from airflow.sdk import Asset, BaseHook, BaseOperator, BaseOperatorLink, ObjectStoragePath, PokeReturnValue
+    from airflow.sdk import Asset, BaseHook, BaseOperator, ObjectStoragePath, PokeReturnValue
     from airflow.sdk.bases.sensor import BaseSensorOperator
-    from airflow.triggers.base import BaseTrigger, TriggerEvent
+    from airflow.triggers.base import BaseEventTrigger, BaseTrigger, TriggerEvent
 except ImportError as _error:
     try:
         from airflow import __version__ as _version
@@ -23,7 +21,7 @@ except ImportError as _error:
         "dataaccess.Client in a task of your own"
     ) from _error
 
-if TYPE_CHECKING:
+try:
     from airflow.sdk import conf
     from airflow.sdk.exceptions import (
         AirflowException,
@@ -33,31 +31,16 @@ if TYPE_CHECKING:
         TaskDeferred,
     )
     from airflow.sdk.lineage import get_hook_lineage_collector
-else:
-    try:
-        from airflow.sdk.lineage import get_hook_lineage_collector
-    except ImportError:  # before 3.2
-        from airflow.lineage.hook import get_hook_lineage_collector
-    try:
-        from airflow.sdk import conf
-    except ImportError:  # before 3.2
-        from airflow.configuration import conf
-    try:
-        from airflow.sdk.exceptions import (
-            AirflowException,
-            AirflowFailException,
-            AirflowSensorTimeout,
-            AirflowSkipException,
-            TaskDeferred,
-        )
-    except ImportError:  # before 3.2
-        from airflow.exceptions import (
-            AirflowException,
-            AirflowFailException,
-            AirflowSensorTimeout,
-            AirflowSkipException,
-            TaskDeferred,
-        )
+except ImportError:  # before 3.2
+    from airflow.configuration import conf
+    from airflow.exceptions import (
+        AirflowException,
+        AirflowFailException,
+        AirflowSensorTimeout,
+        AirflowSkipException,
+        TaskDeferred,
+    )
+    from airflow.lineage.hook import get_hook_lineage_collector
 
 __all__ = [
     "AirflowException",
@@ -65,9 +48,9 @@ __all__ = [
     "AirflowSensorTimeout",
     "AirflowSkipException",
     "Asset",
+    "BaseEventTrigger",
     "BaseHook",
     "BaseOperator",
-    "BaseOperatorLink",
     "BaseSensorOperator",
     "BaseTrigger",
     "ObjectStoragePath",

@@ -27,15 +27,11 @@ _OK = 200
 _WRONG_REQUEST = frozenset({400, 404, 413, 414, 422, 431})
 
 
-def is_permanent(error: DataAccessError, *, retry_permission_denied: bool = False) -> bool:
+def is_permanent(error: DataAccessError) -> bool:
     """Whether no retry of the task can help."""
     if isinstance(error, ScanIncompleteError):
         # A retry of the others does not complete the folder.
-        return any(
-            is_permanent(each, retry_permission_denied=retry_permission_denied) for each in error.failed.values()
-        )
-    if isinstance(error, PermissionDeniedError) and retry_permission_denied:
-        return False
+        return any(map(is_permanent, error.failed.values()))
     if isinstance(error, ApiError) and (error.code if error.status == _OK else error.status) in _WRONG_REQUEST:
         return True
     # A token that could not be read is a `ConfigError` that is worth a retry.
@@ -44,12 +40,12 @@ def is_permanent(error: DataAccessError, *, retry_permission_denied: bool = Fals
 
 
 @contextmanager
-def without_useless_retries(*, retry_permission_denied: bool = False) -> Iterator[None]:
+def without_useless_retries() -> Iterator[None]:
     """Turns permanent errors into `AirflowFailException`, which ends the task whatever its `retries` are."""
     try:
         yield
     except DataAccessError as error:
-        if is_permanent(error, retry_permission_denied=retry_permission_denied):
+        if is_permanent(error):
             notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
             raise AirflowFailException(f"{type(error).__name__}: {error}{notes}") from error
         raise

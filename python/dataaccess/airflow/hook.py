@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataaccess import AsyncClient, Client, FolderReport, Task
+from dataaccess import AsyncClient, Client
+from dataaccess._core.secret import Secret
 from dataaccess.airflow.compat import BaseHook
-from dataaccess.airflow.connection import HiddenConnection, client_arguments, extra_of
-from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.connection import client_arguments
 from dataaccess.errors import ConfigError, DataAccessError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-# Lets this process load reports from XCom, as `[core] allowed_deserialization_classes` does for an installation. The
-# module was in another place until Airflow 3.1.
-_SERDE = "airflow.sdk.serde" if find_spec("airflow.sdk.serde") else "airflow.serialization.serde"
-import_module(_SERDE)._extra_allowed.add(f"{FolderReport.__module__}.{FolderReport.__qualname__}")
 
 # Less than a client waits for its token, so that its threads end.
 _SECONDS_FOR_TOKEN = 30
@@ -57,11 +47,7 @@ class DataAccessHook(BaseHook):
         return self.client()
 
     def get_conn(self) -> Client:
-        """Returns the client of the connection, the same one each time.
-
-        Raises:
-            ConfigError: A setting of the connection is invalid.
-            AirflowNotFoundException: There is no such connection.
+        """Returns the client of the connection, the same one each time. Errors are those of `client`.
 
         Examples:
             >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
@@ -75,9 +61,6 @@ class DataAccessHook(BaseHook):
         Args:
             **settings: Arguments of `Client` in place of those of the connection, but `token`.
 
-        Returns:
-            A new client.
-
         Raises:
             ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
             AirflowNotFoundException: There is no such connection.
@@ -87,23 +70,13 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return Client(**settings)
-        connection: Any = HiddenConnection(self.get_connection(self.dataaccess_conn_id))
-        extra = extra_of(connection)
-        connection.extra_dejson  # noqa: B018 - masks the secrets in logs
-        return Client(**client_arguments(connection, extra, settings, self._read_token))
+        connection = Secret(self.get_connection(self.dataaccess_conn_id))
+        arguments = Secret(client_arguments(connection, settings, self._read_token))
+        connection.value.extra_dejson  # noqa: B018 - masks the secrets in logs
+        return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
-        """Makes an asynchronous client of the connection, for triggers and async tasks.
-
-        Args:
-            **settings: Arguments of `AsyncClient` in place of those of the connection, but `token`.
-
-        Returns:
-            A new client.
-
-        Raises:
-            ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
-            AirflowNotFoundException: There is no such connection.
+        """As `client`, asynchronous: for triggers and async tasks.
 
         Examples:
             >>> import asyncio
@@ -112,9 +85,8 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return AsyncClient(**settings)
-        connection: Any = HiddenConnection(await self.aget_connection(self.dataaccess_conn_id))
-        # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        extra = extra_of(connection)
+        # Airflow masked the secrets when it read the connection; `extra_dejson` would block the event loop.
+        connection = Secret(await self.aget_connection(self.dataaccess_conn_id))
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:
@@ -131,32 +103,10 @@ class DataAccessHook(BaseHook):
                 reading.cancel()
             return password
 
-        return AsyncClient(**client_arguments(connection, extra, settings, read_token))
-
-    def scan_task(self, request: Mapping[str, Any]) -> Task:
-        """Makes the task of a request that `scan_requests` returned, in a mapped task of your own.
-
-        Args:
-            request: One element of the list.
-
-        Returns:
-            A `Task`; its `to_dicts`, `to_pandas`, `batches` and the like send the request.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> from dataaccess.airflow import scan_requests
-            >>> hook = DataAccessHook(None)
-            >>> scan = hook.get_conn().scan_codes(["id"], allocated_time=da.days("2024-01-15", "2024-01-17"))
-            >>> [len(hook.scan_task(request).to_dicts()) for request in scan_requests(scan)]
-            [73, 70]
-        """
-        return task_of(self.get_conn(), request)
+        return AsyncClient(**client_arguments(connection, settings, read_token))
 
     def test_connection(self) -> tuple[bool, str]:
-        """Checks address, token and scopes: the button "Test" of the web UI. Changes nothing on the service.
-
-        Returns:
-            Whether the connection works, and what was found.
+        """Whether address, token and scopes work, and what was found: the button "Test" of the web UI.
 
         Examples:
             >>> DataAccessHook(None).test_connection()[0]
@@ -170,7 +120,8 @@ class DataAccessHook(BaseHook):
             # The first reason is that of the others too, as a host that cannot be reached.
             return False, str(next(iter(found.errors.values())))
         # The web UI shows one line.
-        return found.is_ok, "; ".join(" ".join(line.split()) for line in str(found).splitlines())
+        shown = (str(found.answers[name]) for name in ("address", "token", "scope item", "scope download"))
+        return found.is_ok, "; ".join(" ".join(line.split()) for line in shown)
 
     def _read_token(self) -> str | None:
         password: str | None = self.get_connection(str(self.dataaccess_conn_id)).password

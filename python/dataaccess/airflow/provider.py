@@ -27,12 +27,10 @@ def _field(spec: Spec) -> dict[str, Any]:
         schema["enum"] = [*spec.choices, None]
     if spec.is_secret:
         schema["format"] = "password"
-    words = " ".join(_WORDS.get(word, word) for word in spec.name.split("_"))
     unit = " (seconds)" if spec.kind == "duration" else ""
-    return {"label": f"{words[0].upper()}{words[1:]}{unit}", "description": spec.help, "schema": schema}
+    return {"label": f"{spec.name}{unit}", "description": spec.help, "schema": schema}
 
 
-_WORDS = {"ca": "CA", "http": "HTTP"}
 # Settings of `Client` that the form shows; the JSON of "extra" takes every other one. The host is the base URL.
 _FIELDS = {name: _field(spec) for name, spec in SETTINGS.items() if spec.is_usual and name != "base_url"}
 
@@ -70,13 +68,7 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "hooks": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.hook"]}],
-        "operators": [
-            {
-                "integration-name": integration,
-                "python-modules": [f"dataaccess.airflow.{name}" for name in ("search", "scan", "mapping", "check")],
-            }
-        ],
+        "operators": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.operators"]}],
         "sensors": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.sensor"]}],
-        "extra-links": ["dataaccess.airflow.lineage.FolderLink"],
         "triggers": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.trigger"]}],
     }

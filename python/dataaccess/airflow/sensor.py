@@ -12,15 +12,14 @@ from dataaccess.airflow.compat import (
     AirflowFailException,
     AirflowSensorTimeout,
     AirflowSkipException,
-    BaseOperatorLink,
     BaseSensorOperator,
     PokeReturnValue,
     conf,
 )
-from dataaccess.airflow.export import ExportWatch
+from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientOperator
-from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
+from dataaccess.airflow.operators import ClientOperator
+from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger, ExportWatch
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         success_codes: Each `responseCode` of an entry that succeeded, as in `Client.wait_for_segment`.
         deferrable: Whether to wait in the triggerer; default: `[operators] default_deferrable`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment. Templated.
-        **options: `retry_permission_denied`, and arguments of every sensor, such as `poke_interval` and `timeout`
-            (seconds).
+        **options: Arguments of every sensor, such as `poke_interval` and `timeout` (seconds).
 
     Returns:
         To XCom: the status of the export, as `Client.download_segment` returns it.
@@ -58,8 +56,6 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
     """
 
     template_fields: Sequence[str] = ("export_id", "dataaccess_conn_id")
-    # The API specification has no page of an export.
-    operator_extra_links: Collection[BaseOperatorLink] = ()
     # Of the running task; never part of the serialized DAG.
     _watch: ExportWatch | None = None
 
@@ -95,9 +91,8 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
                     self.poke_interval,
                     self.dataaccess_conn_id,
                     check=self.check,
-                    success_codes=list(self.success_codes),
+                    success_codes=self.success_codes,
                     until=time.time() + self.timeout,
-                    retry_permission_denied=self.retry_permission_denied,
                 ),
                 method_name=self.resume.__name__,
                 timeout=timedelta(seconds=self.timeout + _SECONDS_FOR_THE_TRIGGER),
@@ -115,7 +110,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
 
     def poke(self, context: Context) -> PokeReturnValue:
         """Asks once. Airflow calls it."""
-        with self.without_useless_retries():
+        with without_useless_retries():
             client = self._client or self.connect()
             if self._watch is None:
                 self._watch = ExportWatch(self._id(), success_texts(self.success_codes), self.log, check=self.check)

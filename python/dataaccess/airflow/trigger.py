@@ -1,15 +1,16 @@
-"""The trigger of `DataAccessSegmentExportSensor`: waits in the triggerer, beside hundreds of others."""
+"""Triggers, which wait in the triggerer beside hundreds of others: for the end of an export, and for asset watchers."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
-from dataaccess._client.segment import success_texts
-from dataaccess.airflow.compat import BaseTrigger, TriggerEvent
-from dataaccess.airflow.export import ExportWatch
+from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended, success_texts
+from dataaccess.airflow.compat import BaseEventTrigger, BaseTrigger, TriggerEvent
 from dataaccess.airflow.failures import is_permanent
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
@@ -18,9 +19,54 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
     from dataaccess import AsyncClient
+    from dataaccess._client.segment import SegmentStatus
 
 # For the last request, also where the triggerer was down when the time was over.
 _SECONDS_FOR_LAST_REQUEST = 20
+
+
+class ExportWatch:
+    """Follows an export from one request to the next. Logs each entry whose state has changed."""
+
+    def __init__(self, export_id: int, success: Collection[str], log: Any, *, check: bool) -> None:
+        """Takes the codes of success, with which `check` compares the entries."""
+        self._export_id, self._success, self._log, self._check = export_id, success, log, check
+        self._status: SegmentStatus | None = None
+        self._states: list[str] = []
+        self._failure: DataAccessError | None = None
+
+    def has_ended(self, status: SegmentStatus) -> bool:
+        """Whether there are entries and each of them has an `endTime`.
+
+        Raises:
+            SegmentExportError: An entry failed, and `check` is set.
+        """
+        before, self._states = self._states, [entry_state(entry) for entry in status["entries"]]
+        if not self._states and self._status is None:
+            self._log.info("export %s has no entries yet", self._export_id)
+        self._status, self._failure = status, None
+        for index, state in enumerate(self._states):
+            if before[index : index + 1] != [state]:
+                self._log.info("export %s: entry %s %s", self._export_id, index + 1, state)
+        if self._check:
+            check_entries(self._export_id, status["entries"], self._success)
+        return status.is_finished
+
+    def is_outage(self, error: DataAccessError) -> bool:
+        """Whether a failure says nothing about the export, so that a later request may succeed. Logs it then."""
+        if error.retryable:
+            self._failure = error
+            self._log.warning("export %s: trying again after %s: %s", self._export_id, type(error).__name__, error)
+        return error.retryable
+
+    @property
+    def unfinished(self) -> str:
+        """Which entries are open, for the error of a time-out."""
+        entries = [] if self._status is None else self._status["entries"]
+        states = entry_states(entries, [entry for entry in entries if not has_ended(entry)])
+        known = states or ("there was no response" if self._status is None else "it has no entries yet")
+        failure = "" if self._failure is None else f"; the last request failed: {self._failure}"
+        return f"Export {self._export_id} has not ended: {known}{failure}"
 
 
 class DataAccessSegmentExportTrigger(BaseTrigger):
@@ -37,7 +83,6 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         check: Whether an entry that failed ends the wait, with an `error`.
         success_codes: Each `responseCode` of an entry that succeeded.
         until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
-        retry_permission_denied: Whether the `error` of a refused token is not permanent.
 
     Examples:
         >>> import asyncio
@@ -57,7 +102,6 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         check: bool = False,
         success_codes: Collection[int | str] = (200,),
         until: float | None = None,
-        retry_permission_denied: bool = False,
     ) -> None:
         """Sends nothing yet."""
         super().__init__()
@@ -65,21 +109,13 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.poll_interval = poll_interval
         self.dataaccess_conn_id = dataaccess_conn_id
         self.check = check
-        self.success_codes = success_codes
+        self.success_codes = list(success_codes)
         self.until = until
-        self.retry_permission_denied = retry_permission_denied
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
-        return f"{type(self).__module__}.{type(self).__qualname__}", {
-            "export_id": self.export_id,
-            "poll_interval": self.poll_interval,
-            "dataaccess_conn_id": self.dataaccess_conn_id,
-            "check": self.check,
-            "success_codes": list(self.success_codes),
-            "until": self.until,
-            "retry_permission_denied": self.retry_permission_denied,
-        }
+        names = ("export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
+        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
@@ -87,8 +123,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
             async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
                 event = await self._event(client)
         except DataAccessError as error:
-            is_final = is_permanent(error, retry_permission_denied=self.retry_permission_denied)
-            event = {"error": f"{type(error).__name__}: {error}", "is_permanent": is_final}
+            event = {"error": f"{type(error).__name__}: {error}", "is_permanent": is_permanent(error)}
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
@@ -109,3 +144,65 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
 
     def _left(self) -> float:
         return math.inf if self.until is None else self.until - time.time()
+
+
+class DataAccessEventTrigger(BaseEventTrigger):
+    """For asset watchers: fires once a segment export has ended, or each time a day is final.
+
+    The payload of the asset event is a dict of `export_id` and `status`, or of `day` (`2024-01-15`, in the time zone of
+    the connection). It fires at its start for what has happened before, so a triggerer that restarts repeats the last
+    event; a scan into a folder then keeps what it has.
+
+    Args:
+        export_id: Id of the export; None: days.
+        settle: Seconds after its end until a day is final.
+        poll_interval: Seconds between two requests, or two looks at the clock.
+        dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
+
+    Examples:
+        >>> from airflow.sdk import Asset, AssetWatcher
+        >>> asset = Asset("days", watchers=[AssetWatcher("final", trigger=DataAccessEventTrigger())])
+    """
+
+    def __init__(
+        self,
+        export_id: int | None = None,
+        *,
+        settle: float = 3600,
+        poll_interval: float = 60,
+        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
+    ) -> None:
+        """Sends nothing yet."""
+        super().__init__()
+        self.export_id = export_id
+        self.settle = settle
+        self.poll_interval = poll_interval
+        self.dataaccess_conn_id = dataaccess_conn_id
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """What Airflow keeps of the trigger in its database."""
+        names = ("export_id", "settle", "poll_interval", "dataaccess_conn_id")
+        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """Fires the events, and never ends: Airflow would start it again. The triggerer calls it."""
+        while self.export_id is not None:
+            waiting = DataAccessSegmentExportTrigger(self.export_id, self.poll_interval, self.dataaccess_conn_id)
+            async for event in waiting.run():
+                if "status" in event.payload:
+                    yield TriggerEvent({"export_id": self.export_id, **event.payload})
+                    await asyncio.Event().wait()
+                self.log.error("export %s: %s", self.export_id, event.payload["error"])
+            await asyncio.sleep(self.poll_interval)
+        async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
+            zone = ZoneInfo(client.timezone)
+        day = self._final_day(zone)
+        while True:
+            yield TriggerEvent({"day": day.isoformat()})
+            day += timedelta(days=1)
+            while self._final_day(zone) < day:
+                await asyncio.sleep(self.poll_interval)
+
+    def _final_day(self, zone: ZoneInfo) -> date:
+        """The last day that is final."""
+        return datetime.fromtimestamp(time.time() - self.settle, zone).date() - timedelta(days=1)

@@ -1,4 +1,4 @@
-"""A sensor, a scan into a folder and mapped requests, for a real scheduler; tasks of it are killed while they run."""
+"""A sensor, a scan into a folder and mapped searches, for a real scheduler; tasks of it are killed while they run."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,9 +9,8 @@ import dataaccess as da
 from dataaccess.airflow import (
     DataAccessHook,
     DataAccessScanOperator,
-    DataAccessScanRequestOperator,
+    DataAccessSearchOperator,
     DataAccessSegmentExportSensor,
-    scan_requests,
 )
 
 FOLDER = "{{ var.value.warehouse }}"
@@ -40,15 +39,16 @@ def killed():
     )
 
     @task
-    def plan() -> list[dict]:
-        days = da.days("2024-01-15", "2024-01-18")
-        return scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=days))
+    def plan(var: dict) -> list[dict]:
+        days = [f"2024-01-{day}" for day in (15, 16, 17)]
+        folder = f"{var['value'].warehouse}/mapped"
+        return [{"allocated_time": f"on('{day}')", "path": f"{folder}/day={day}/rows.parquet"} for day in days]
 
     requests = plan()
     ended >> scan >> requests
-    DataAccessScanRequestOperator.partial(
-        task_id="mapped", folder=f"{FOLDER}/mapped", outlets=[Asset("mapped")], **RETRIES
-    ).expand(request=requests)
+    DataAccessSearchOperator.partial(
+        task_id="mapped", attrs=["id"], outlets=[Asset("mapped")], **RETRIES
+    ).expand_kwargs(requests)
 
     @task
     def forked() -> list[int]:

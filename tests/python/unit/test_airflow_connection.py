@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from dataaccess.airflow.connection import client_arguments, extra_of
+from dataaccess._core.secret import Secret
+from dataaccess.airflow.connection import client_arguments
 
 
 def client_of(host: str) -> da.Client:
     connection: Any = SimpleNamespace(
         conn_id="c", conn_type="dataaccess", host=host, port=None, schema=None, login=None, password="tok", extra=None
     )
-    return da.Client(**client_arguments(connection, extra_of(connection), {}, lambda: None))
+    return da.Client(**client_arguments(Secret(connection), {}, lambda: None))
 
 
 def test_headers_of_the_environment_are_not_for_the_address_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,10 +44,6 @@ class PokeReturnValue:
 
 class Asset: ...
 
-class BaseOperatorLink:
-    name: str
-    def get_link(self, operator: BaseOperator, *, ti_key: Any) -> str: ...
-
 class ObjectStoragePath:
     name: str
     path: str

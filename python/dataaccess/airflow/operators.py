@@ -1,0 +1,510 @@
+"""Operators of scans and searches: a scan goes into a folder, a search to XCom or into one file."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from dataaccess import folder_status
+from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
+from dataaccess._core.paths import without_query
+from dataaccess._display.text import counted, shorten
+from dataaccess.airflow.compat import (
+    AirflowException,
+    AirflowFailException,
+    Asset,
+    BaseOperator,
+    get_hook_lineage_collector,
+)
+from dataaccess.airflow.days import RunDays, refresh_since
+from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.stores import is_remote, located
+from dataaccess.airflow.templates import CONDITIONS, MARKS, NOT_GIVEN, condition, listed, render, stated, values
+from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderLockedError
+from dataaccess.filters._values import snapshot
+
+if TYPE_CHECKING:
+    import jinja2
+    from airflow.sdk import Context, ObjectStoragePath
+    from airflow.sdk.definitions.mappedoperator import OperatorPartial
+
+    from dataaccess import Client, FolderReport, Scan
+    from dataaccess._core.secret import StorageOptions
+    from dataaccess._types import (
+        AudienceTypes,
+        CodeAttributes,
+        CodeStatuses,
+        OnSuspectedCap,
+        Refresh,
+        Row,
+        Schema,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
+    from dataaccess.reports import Progress, ScanStats
+
+_SECONDS_BETWEEN_LOGS = 10
+# For a folder that another task uses. In an object store, the lock of a task that was killed lasts for up to 120 s.
+_SECONDS_FOR_LOCK = 180
+_SECONDS_BETWEEN_TRIES = 5
+_SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+_CODES = ("audience_type", "allocated_audience", "code_status")
+_ITEMS = ("item_type_name", "item_type_id")
+# Days of which a line of the log says that something is the matter with them.
+_DAYS = {"doubtful_days": "doubtful", "open_days": "open"}
+
+
+class ClientOperator(BaseOperator):
+    """An operator that uses a client: its end when the task is killed, and the days of the run in templates."""
+
+    dataaccess_conn_id: str | None
+    # Number of days before the days of the run.
+    lookback: int = 0
+    # Of the running task; never part of the serialized DAG.
+    _hook: DataAccessHook | None = None
+    _client: Client | None = None
+
+    def __init__(self, **options: Any) -> None:
+        """Airflow wraps it: without it, it would take the arguments of `BaseOperator` alone."""
+        super().__init__(**options)
+
+    @classmethod
+    def partial(cls, **arguments: Any) -> OperatorPartial:
+        """Begins a mapped task, whose other arguments `.expand` takes."""
+        mapped: OperatorPartial = super().partial(**{name: stated(name, value) for name, value in arguments.items()})
+        return mapped
+
+    def connect(self) -> Client:
+        """Makes the client of this task."""
+        self._hook = DataAccessHook(self.dataaccess_conn_id)
+        self._client = self._hook.get_conn()
+        return self._client
+
+    def on_kill(self) -> None:
+        """Ends the requests in flight: the call that waits for them raises `ClientClosedError`."""
+        if self._client is not None:
+            self._client.close()
+
+    def render_template(
+        self,
+        content: Any,
+        context: Context,
+        jinja_env: jinja2.Environment | None = None,
+        seen_oids: set[int] | None = None,
+    ) -> Any:
+        """Renders a template, with the days of the run as `dataaccess`, or resolves the output of a task.
+
+        Raises:
+            AirflowFailException: There is no value.
+        """
+        if "dataaccess" not in context:
+
+            def timezone() -> str:
+                conn_id = self.render_template(self.dataaccess_conn_id, context, jinja_env)
+                with without_useless_retries():
+                    return DataAccessHook(conn_id).get_conn().timezone
+
+            context = cast("Context", {**context, "dataaccess": RunDays(context, timezone, self.lookback)})
+        if not isinstance(content, str):
+            rendered = super().render_template(content, context, jinja_env, seen_oids)
+        elif any(mark in content for mark in MARKS) and id(content) not in (seen_oids or ()):
+            # Native rendering would make a number of the id "1e5".
+            dag = self.get_dag()
+            environment = dag.get_template_env(force_sandboxed=True) if dag else self.get_template_env()
+            rendered = render(content, environment, context)
+        else:
+            return content
+        if content is not None and (rendered is None or (isinstance(rendered, str) and not rendered.strip())):
+            raise AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
+        # Of a mapped task, the sequence of its outputs.
+        return snapshot(rendered) if isinstance(rendered, Sequence) and not isinstance(rendered, str) else rendered
+
+
+class SearchingOperator(ClientOperator):
+    """The arguments that a scan and a search have in common."""
+
+    # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
+    template_fields_renderers: ClassVar = {"allocated_time": "py", "where": "py", "attrs": "json", "schema": "json"}
+    template_fields: Sequence[str] = ("attrs", *CONDITIONS, *_ITEMS, "schema", "dataaccess_conn_id")
+
+    def __init__(
+        self,
+        *,
+        attrs: CodeAttributes | None = None,
+        allocated_time: TimeCondition | str | None = NOT_GIVEN,
+        audience_type: AudienceTypes | None = NOT_GIVEN,
+        allocated_audience: ValuesOrOperator | None = NOT_GIVEN,
+        code_status: CodeStatuses | None = NOT_GIVEN,
+        item_type_name: str | None = None,
+        item_type_id: int | str | None = None,
+        where: Where | str | None = NOT_GIVEN,
+        schema: Schema | None = None,
+        decode_status: bool = False,
+        on_doubt: Literal["warn", "error"] = "warn",
+        fail_on_empty: bool = False,
+        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
+        **options: Any,
+    ) -> None:
+        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        super().__init__(**options)
+        if on_doubt not in ("warn", "error"):
+            raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
+        given = (allocated_time, audience_type, allocated_audience, code_status, where)
+        self._are_none = [name for name, value in zip(CONDITIONS, given, strict=True) if value is None]
+        self.attrs = attrs
+        self.allocated_time: Any = stated("allocated_time", allocated_time)
+        self.audience_type: Any = stated("audience_type", audience_type)
+        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
+        self.code_status: Any = stated("code_status", code_status)
+        self.item_type_name = item_type_name
+        self.item_type_id = item_type_id
+        self.where: Any = stated("where", where)
+        self.schema = schema
+        self.decode_status = decode_status
+        self.on_doubt = on_doubt
+        self.fail_on_empty = boolean_argument("fail_on_empty", fail_on_empty)
+        self.dataaccess_conn_id = dataaccess_conn_id
+
+    def _scan(self, client: Client, context: Context, **options: Any) -> Scan:
+        """The scan of the rendered arguments."""
+        if self._are_none and getattr(context.get("ti"), "map_index", -1) >= 0:
+            names = ", ".join(self._are_none)
+            raise AirflowFailException(f"{names} is None in this mapped task: map over conditions, or leave it out")
+        codes = {name: values(name, getattr(self, name)) for name in _CODES}
+        window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
+        attrs, item_type_id = values("attrs", self.attrs), _integer("item_type_id", self.item_type_id)
+        options["schema"] = listed("schema", self.schema)
+        if self.item_type_name is None:
+            _refuse({"where": where, "item_type_id": item_type_id}, "is for other items: pass item_type_name")
+            if window is None:
+                window = condition("allocated_time", RunDays(context, lambda: client.timezone, self.lookback).days)
+            return client.scan_codes(attrs, allocated_time=window, decode_status=self.decode_status, **codes, **options)
+        _refuse({"allocated_time": window, **codes}, "is for promotion codes: write it into where")
+        _refuse({"decode_status": self.decode_status or None}, "is for promotion codes")
+        return client.scan_items(self.item_type_name, attrs or (), where, item_type_id=item_type_id, **options)
+
+    def _report(self, context: Context, figures: dict[str, Any]) -> None:
+        """Logs one line, a warning if something is in doubt, and adds figures to lineage and asset events."""
+        target = figures.get("folder", figures.get("path"))
+        texts = [counted(figures["rows"], "row")]
+        if figures.get("first_day"):
+            texts.append(f"of {' to '.join(dict.fromkeys([figures['first_day'], figures['last_day']]))}")
+        texts.append(f"in {target or 'XCom'}")
+        doubts = [f"{text}: {shorten(figures[name])}" for name, text in _DAYS.items() if figures.get(name)]
+        doubts += figures["warnings"]
+        changes = ", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed") if name in figures)
+        line = "; ".join([" ".join(texts), *([changes] if changes else []), *doubts])
+        self.log.log(logging.WARNING if doubts else logging.INFO, "%s", line)
+        if target is not None and self._hook is not None and self._client is not None:
+            collector = get_hook_lineage_collector()
+            collector.add_input_asset(context=self._hook, uri=self._client.base_url)
+            uri = target if is_remote(target) else f"file://{target}"
+            collector.add_output_asset(context=self._hook, uri=uri)
+        for outlet in self.outlets:
+            if isinstance(outlet, Asset):
+                context["outlet_events"][outlet].extra.update(figures)
+
+
+class DataAccessScanOperator(SearchingOperator):
+    """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
+
+    Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
+    a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
+    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
+
+    `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated. In a
+    template, `{{ dataaccess.days }}` is the days of the run. A task that is cleared requests its days again.
+
+    One task at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once, mapped or
+    not (`max_active_tis_per_dag=1`), unless you set another number. A folder belongs to one query.
+
+    Args:
+        folder: An absolute path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials
+            from the worker's environment, or from an Airflow connection whose id precedes the bucket
+            (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
+        lookback: Number of days before those of the run that each run requests too. The run requests all of its days
+            again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
+        refresh: Days to request again although the folder has them, as in `Scan.to_folder`: of the days that the task
+            requests. With `lookback` they all are.
+        accept: Days whose data are right although they look wrong, as in `Scan.to_folder`.
+        settle: How long a day that is over may still change: a timedelta, or days, as in `Scan.to_folder`.
+        requested_at: Whether files have a column `requested_at`, as in `Scan.to_folder`.
+        same_service: Whether the folder may have files from another address, as in `Scan.to_folder`.
+        on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
+        **options: As in `DataAccessSearchOperator`: `attrs`, conditions and items, `schema`, `decode_status`,
+            `on_doubt`, `fail_on_empty` (a day without rows fails the task), `dataaccess_conn_id`, and arguments of
+            every operator. `Asset`s among `outlets` get the returned dict as metadata.
+
+    Returns:
+        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, by the
+        names of `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and
+        `warnings`.
+
+    Examples:
+        >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
+    """
+
+    template_fields: Sequence[str] = ("folder", *SearchingOperator.template_fields, "refresh", "accept")
+
+    def __init__(
+        self,
+        *,
+        folder: str | ObjectStoragePath,
+        lookback: int = 0,
+        refresh: Refresh | None = None,
+        accept: Refresh | None = None,
+        settle: float | timedelta = SETTLE,
+        requested_at: bool = False,
+        same_service: bool = False,
+        on_suspected_cap: OnSuspectedCap = "warn",
+        max_active_tis_per_dag: int | None = 1,
+        **options: Any,
+    ) -> None:
+        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        super().__init__(max_active_tis_per_dag=max_active_tis_per_dag, **options)
+        self.folder = folder
+        has_default = self.item_type_name is None and not self.allocated_time and not self.where
+        conditions = f"{self.allocated_time} {self.where}"
+        if count("lookback", lookback, least=0) and not has_default and "dataaccess." not in conditions:
+            message = "is for the days of the run: write {{ dataaccess.days }} into the condition"
+            raise invalid("lookback", message, lookback)
+        self.lookback = lookback
+        self.refresh = refresh
+        self.accept = accept
+        self.settle = settle
+        self.requested_at = requested_at
+        self.same_service = same_service
+        self.on_suspected_cap = on_suspected_cap
+
+    @classmethod
+    def partial(cls, **arguments: Any) -> OperatorPartial:
+        """As of every operator, with this one's `max_active_tis_per_dag`, which Airflow takes from no signature."""
+        mapped: OperatorPartial = super().partial(**arguments)
+        mapped.kwargs.setdefault("max_active_tis_per_dag", 1)
+        return mapped
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        """Runs what the folder lacks of the scan. Airflow calls it."""
+        with without_useless_retries():
+            scan = self._scan(self.connect(), context, on_suspected_cap=self.on_suspected_cap)
+            folder, storage_options = located(self.folder)
+            refresh = self._refresh(context, scan, folder, storage_options)
+            report = self._run_unlocked(scan, folder, storage_options, refresh)
+            # Only another request can bring rows of a day that an earlier try found without any.
+            if self.fail_on_empty and (days := _empty_days(report, "kept")):
+                self.log.info("requesting again, as there are no rows: %s", ", ".join(days))
+                report = self._run_unlocked(scan, folder, storage_options, days)
+            figures = {
+                "folder": str(report.folder),
+                "rows": report.rows,
+                "bytes": sum(file.bytes for file in report.files),
+                "files": len(report.files),
+                "first_day": min(report.days, default=None),
+                "last_day": max(report.days, default=None),
+            }
+            names = ("new", "kept", "refreshed", "open_days", "doubtful_days", "maybe_capped", "warnings")
+            figures |= {name: getattr(report, name) for name in names}
+            self._report(context, figures)
+            if self.fail_on_empty and ((days := _empty_days(report)) or not report.rows):
+                raise AirflowException(f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True")
+            return figures
+
+    def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
+        refresh = listed("refresh", self.refresh)
+        since = refresh_since(context, self.retries or 0, self.lookback)
+        if since is None:
+            return refresh
+        days = [day for task in scan.tasks() if (day := _day_of(task.id)) is not None]
+        if since > datetime.now(UTC) or not days:
+            return "all"
+        try:
+            files = folder_status(folder, storage_options=storage_options).files
+        except FileError:
+            # The first try wrote nothing.
+            return refresh
+        recent = {file.day for file in files if file.requested_at is not None and file.requested_at >= since}
+        return [day for day in dict.fromkeys(days) if day not in recent]
+
+    def _run_unlocked(
+        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
+    ) -> FolderReport:
+        """Runs the scan, once no other task uses its folder."""
+        deadline = time.monotonic() + _SECONDS_FOR_LOCK
+        while True:
+            try:
+                return scan.to_folder(
+                    folder,
+                    refresh=refresh,
+                    accept=listed("accept", self.accept),
+                    settle=self.settle,
+                    on_doubt=self.on_doubt,
+                    requested_at=self.requested_at,
+                    same_service=self.same_service,
+                    progress=self._log_progress(),
+                    storage_options=storage_options,
+                )
+            except FolderLockedError as error:
+                if time.monotonic() >= deadline:
+                    raise
+                self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)
+                time.sleep(min(_SECONDS_BETWEEN_TRIES, max(deadline - time.monotonic(), 0)))
+
+    def _log_progress(self) -> Any:
+        last = time.monotonic()
+
+        def log(now: Progress) -> None:
+            nonlocal last
+            if time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
+                last = time.monotonic()
+                self.log.info("%s of %s requests done, %s rows, %s failed", now.done, now.total, now.rows, now.failed)
+
+        return log
+
+
+class DataAccessSearchOperator(SearchingOperator):
+    """Searches promotion codes, or with `item_type_name` other items. The rows go to XCom, or with `path` into a file.
+
+    All that is searched for, `path`, `schema` and `dataaccess_conn_id` are templated.
+
+    Args:
+        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`, as `folder` of
+            `DataAccessScanOperator`. It is replaced when it is complete.
+        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
+        limit: Number of rows, at most.
+        **options: What follows, and arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
+        attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
+        allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
+            `"days('{{ params.start }}', '{{ params.stop }}')"`; by default the days that ended in the data interval of
+            the run, in the time zone of the connection. Promotion codes only, as the next three and `decode_status`.
+        audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
+        allocated_audience: One id of a customer or visitor, or several.
+        code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+        item_type_name: Another business object than promotion codes, such as "customer".
+        item_type_id: Its id, as in `Client.search_items`.
+        where: Its conditions: an expression of `da.col(name)`, or as text for `da.filters.parse`, such as
+            `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`. For the
+            days of the run write `"col('opened').on({{ dataaccess.days }})"`.
+        schema: Column types of files, as in `Client.scan_codes`.
+        decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
+        on_doubt: "warn", or "error": the task fails if something is in doubt, and its files are as before.
+        fail_on_empty: Whether a result without rows fails the task. Each try searches again, so `retries` and
+            `retry_delay` say how long to wait for late rows.
+        dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
+
+    Returns:
+        To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
+        with `path` the figures: a dict of `path`, `rows`, and what is in doubt: `maybe_capped` and `warnings`.
+
+    Examples:
+        >>> used = DataAccessSearchOperator(
+        ...     task_id="used", attrs=["id"], allocated_time="on('{{ params.day }}')", code_status="used"
+        ... )
+        >>> customers = DataAccessSearchOperator(
+        ...     task_id="customers",
+        ...     item_type_name="customer",
+        ...     attrs=["customer_id", "name"],
+        ...     where="col('customer_id').matches({{ params.customers }})",
+        ... )
+    """
+
+    template_fields: Sequence[str] = (*SearchingOperator.template_fields, "path")
+
+    def __init__(
+        self,
+        *,
+        path: str | ObjectStoragePath | None = None,
+        max_xcom_rows: int = 1_000,
+        limit: int | None = None,
+        **options: Any,
+    ) -> None:
+        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        super().__init__(**options)
+        self.path = path
+        self.max_xcom_rows = max_xcom_rows
+        self.limit = limit
+
+    def execute(self, context: Context) -> list[Row] | dict[str, Any]:
+        """Sends the search. Airflow calls it."""
+        with without_useless_retries():
+            client = self.connect()
+            return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
+
+    def _to_xcom(self, context: Context, client: Client) -> list[Row]:
+        # One row more than XCom may get shows that there are too many, without all of them being transferred.
+        most = self.max_xcom_rows + 1
+        scan = self._scan(client, context, limit=most if self.limit is None else min(self.limit, most))
+        rows = scan.to_dicts(progress=False)
+        if len(rows) > self.max_xcom_rows:
+            raise AirflowFailException(
+                f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
+                "write them into a file with path, or ask for less"
+            )
+        if scan.last_stats is not None:
+            figures = self._accepted(scan.last_stats)
+            self._report(context, figures)
+            if "ti" in context and self.do_xcom_push:  # Not in a process that the task has forked.
+                context["ti"].xcom_push(key="figures", value=figures)
+        return rows
+
+    def _to_file(self, context: Context, client: Client, path: str | ObjectStoragePath) -> dict[str, Any]:
+        target, storage_options = located(path, "path")
+        if not target.endswith(_SUFFIXES):
+            raise ConfigError(f"path must end in {', '.join(_SUFFIXES)}, and {without_query(target)} does not")
+        if not is_remote(target):
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+        figures: dict[str, Any] = {"path": target}
+
+        def accept(stats: ScanStats) -> bool:
+            figures.update(self._accepted(stats))
+            return True
+
+        scan = self._scan(client, context, limit=self.limit)
+        write = scan.to_parquet if target.endswith(".parquet") else scan.to_jsonl
+        write(target, on_doubt=accept, storage_options=storage_options)
+        self._report(context, figures)
+        return figures
+
+    def _accepted(self, stats: ScanStats) -> dict[str, Any]:
+        """The figures of a result, before it replaces anything.
+
+        Raises:
+            DoubtfulDataError: It looks wrong, and doubts are errors.
+            AirflowException: It has no rows, and must have some.
+        """
+        if self.on_doubt == "error" and stats.warnings:
+            raise DoubtfulDataError("; ".join(stats.warnings))
+        if self.fail_on_empty and not stats.rows:
+            raise AirflowException("no rows, and fail_on_empty=True")
+        return {"rows": stats.rows, "maybe_capped": stats.maybe_capped, "warnings": stats.warnings}
+
+
+def _empty_days(report: FolderReport, state: str | None = None) -> list[str]:
+    """The days without rows; with a state those of which a file is so."""
+    with_rows = {file.day for file in report.files if file.rows}
+    empty = [file for file in report.files if file.day not in with_rows and state in (None, file.state)]
+    return list(dict.fromkeys(file.day for file in empty if file.day is not None))
+
+
+def _day_of(task_id: str) -> str | None:
+    """The day that a request asks for; None in a scan without days."""
+    return task_id[: len("2024-01-15")] if task_id.count("-") > 1 else None
+
+
+def _integer(argument: str, value: int | str | None) -> int | None:
+    try:
+        return None if value is None else int(value)
+    except (TypeError, ValueError):
+        raise invalid(argument, "must be an integer", value) from None
+
+
+def _refuse(arguments: dict[str, object], reason: str) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise invalid(name, reason, value)
