@@ -25,7 +25,6 @@ __all__ = [
     "instant_in",
     "is_of_this_machine",
     "is_secret_header",
-    "object_names",
     "origin",
     "panic_for_test",
     "record_time",
@@ -226,7 +225,6 @@ def folder_status(
     until: str | None,
     storage_options: StorageOptions | None,
 ) -> dict[str, Any]: ...
-def object_names(url: str, storage_options: StorageOptions | None) -> list[str]: ...
 def record_time(timezone: str, utc: str) -> str: ...
 def set_buffered_bytes(bytes: int) -> None: ...  # of the feature `testing`
 def set_now(milliseconds: int | None) -> None: ...  # likewise

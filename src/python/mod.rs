@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::request::{column_type, instant_in, start_of_day, today, zone_name, zones_beginning_day};
     #[pymodule_export]
-    use super::runs::{folder_status, object_names};
+    use super::runs::folder_status;
     #[pymodule_export]
     use super::sandbox::{RawSandbox, check_fault, record_time};
     #[pymodule_export]

@@ -12,7 +12,6 @@ use pythonize::pythonize;
 use super::input::input;
 use super::raise::raise;
 use super::runtime::{block, with_gil};
-use crate::error::Kind;
 use crate::files::Location;
 use crate::scan::{self, FileReport, FolderReport, OnDoubt, RunOptions, Service};
 use crate::store::StorageOptions;
@@ -110,16 +109,6 @@ pub(super) fn folder_status(
         async move { scan::folder_status(&location, settle, known_row_cap, until.as_deref(), SystemTime::now()).await };
     let status = block(py, status)?;
     Ok(pythonize(py, &status)?.unbind())
-}
-
-/// The names of the objects below a URL, from there on.
-#[pyfunction]
-pub(super) fn object_names(py: Python<'_>, url: PathBuf, storage_options: Storage) -> PyResult<Vec<String>> {
-    let Location::Object(folder) = location(py, url, storage_options, None)? else { return Ok(Vec::new()) };
-    let listed = block(py, async move {
-        folder.list().await.map_err(|failure| failure.into_error(Kind::FolderFile, folder.url(), "listed"))
-    })?;
-    Ok(listed.into_keys().collect())
 }
 
 /// What Python gets of a report.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
 from dataaccess._native import STORE_SCHEMES
-from dataaccess._native import object_names as object_names
 
 if TYPE_CHECKING:
     from dataaccess._core.secret import StorageOptions

@@ -159,33 +159,6 @@ class FolderReport:
         figures |= {name: getattr(self, name) for name in ("rows", "days", "new", "kept", "refreshed")}
         return {**figures, "folder": str(self.folder), "files": [_plain(file) for file in self.files]}
 
-    def serialize(self) -> dict[str, Any]:
-        """Returns the figures: `to_dict` without `files`. Airflow calls it for a report that goes to XCom.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo?until=2024-02-29")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
-            >>> report.serialize()["rows"]
-            73
-        """
-        return {name: value for name, value in self.to_dict().items() if name != "files"}
-
-    @staticmethod
-    def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:
-        """Returns the figures as a dict. Airflow calls it for a report that comes from XCom.
-
-        Args:
-            data: What `serialize` returned.
-            version: The version of Airflow's text, which is not used.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> da.FolderReport.deserialize({"rows": 73}, 1)
-            {'rows': 73}
-        """
-        return data
-
     def __str__(self) -> str:
         """A line for each fact: what `print(report)` shows."""
         damaged = [file for file in self.files if file.state == "damaged"]
