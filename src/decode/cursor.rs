@@ -5,7 +5,7 @@
 
 use super::escape::{escaped, unescape};
 use super::string_scan::first_stop;
-use super::{Cell, PaddedBytes};
+use super::{Cell, NUMBER, PaddedBytes};
 
 /// Deeper values are left to the reference path, because reading here is recursive.
 const MAX_DEPTH: usize = 64;
@@ -122,10 +122,23 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(scratch.as_slice()).ok()
     }
 
-    /// Reads a number of at most `limit` bytes.
+    /// Reads a key, up to its value.
+    pub(super) fn key<'s>(&mut self, scratch: &'s mut PaddedBytes) -> Option<&'s str>
+    where
+        'a: 's,
+    {
+        (self.token()? == b'"').then_some(())?;
+        let key = self.string(scratch)?;
+        self.token()?;
+        self.expect(b":")?;
+        self.token()?;
+        Some(key)
+    }
+
+    /// Reads a number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
-    pub(super) fn number(&mut self, limit: usize) -> Option<Cell<'a>> {
+    pub(super) fn number(&mut self) -> Option<Cell<'a>> {
         let start = self.at;
         if self.byte()? == b'-' {
             self.skip(1);
@@ -139,7 +152,7 @@ impl<'a> Cursor<'a> {
         if !is_integer {
             *self = self.fraction_and_exponent(start)?;
         }
-        let number = self.text_since(start).filter(|number| number.len() <= limit)?;
+        let number = self.text_since(start).filter(|number| number.len() <= NUMBER)?;
         Some(if is_integer { Cell::Integer(number) } else { Cell::Number(number) })
     }
 
@@ -170,17 +183,17 @@ impl<'a> Cursor<'a> {
         is_finite.then_some(self)
     }
 
-    /// Validates and skips any value whose numbers have at most `number` bytes.
-    pub(super) fn skip_value(mut self, depth: usize, number: usize) -> Option<Self> {
+    /// Validates and skips any value.
+    pub(super) fn skip_value(mut self, depth: usize) -> Option<Self> {
         match self.byte()? {
             b'"' => return self.skip_string(),
             bracket @ (b'{' | b'[') => {
-                return self.skip_container(bracket, depth.min(MAX_DEPTH).checked_sub(1)?, number);
+                return self.skip_container(bracket, depth.min(MAX_DEPTH).checked_sub(1)?);
             }
             b'n' => self.expect(b"null")?,
             b't' => self.expect(b"true")?,
             b'f' => self.expect(b"false")?,
-            _ => match self.number(number)? {
+            _ => match self.number()? {
                 Cell::Integer(digits) if digits.len() > SURELY_FINITE => return None,
                 _ => {}
             },
@@ -188,7 +201,7 @@ impl<'a> Cursor<'a> {
         Some(self)
     }
 
-    fn skip_container(mut self, bracket: u8, depth: usize, number: usize) -> Option<Self> {
+    fn skip_container(mut self, bracket: u8, depth: usize) -> Option<Self> {
         // In ASCII the closing bracket is two behind the opening one.
         let closing = bracket + 2;
         self.skip(1);
@@ -201,7 +214,7 @@ impl<'a> Cursor<'a> {
                 self.expect(b":")?;
             }
             self.token()?;
-            self = self.skip_value(depth, number)?;
+            self = self.skip_value(depth)?;
             is_complete = self.end_member(closing)?;
         }
         Some(self)

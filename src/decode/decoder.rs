@@ -5,7 +5,7 @@
 
 use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
-use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_long_members, too_many_members};
+use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_large_envelope};
 use super::input_chunk::InputChunk;
 use super::raw_json::{WithoutBlanks, has_single_blanks};
 use super::records::Records;
@@ -303,15 +303,14 @@ impl Decoder {
     /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
     fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
         let depth = self.limits.depth.saturating_sub(self.builder.depth());
-        let refused = |refusal| refused(refusal, offset, &self.limits);
-        let found = value_end.advance(bytes, depth, self.limits.number).map_err(refused)?;
-        let (what, limit) = match self.expect {
-            Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
-            // Without records, only the limit on the body applies.
-            Expect::Value if self.records.is_none() => ("value", usize::MAX),
-            _ => ("value", self.limits.value),
-        };
-        if value_end.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
+        let found = value_end.advance(bytes, depth).map_err(|refusal| refused(refusal, offset, self.limits.depth))?;
+        // Without records, only the limit on the body applies to values.
+        let is_limited = self.expect != Expect::Value || self.records.is_some();
+        if is_limited && value_end.length() > self.limits.record {
+            let what = if self.builder.is_in_records() { "record" } else { "value" };
+            return Err(too_large(what, self.limits.record as u64));
+        }
+        Ok(found)
     }
 
     /// Reads records on the fast path. Returns false if a record begins here that has to be read otherwise.
@@ -330,10 +329,6 @@ impl Decoder {
             (Expect::Key | Expect::KeyOrEnd, _) => {
                 let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
                 self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
-                // Without records, only the limit on the body applies.
-                if self.records.is_some() && self.builder.keys() > self.limits.members {
-                    return Err(too_many_members(self.limits.members));
-                }
                 Expect::Colon
             }
             (_, Some(records)) => {
@@ -357,12 +352,12 @@ impl Decoder {
 
     /// Adds a member of the envelope or of its `data`, which begins at this offset of the body.
     fn take_member(&mut self, json: Vec<u8>, offset: u64) -> Result<()> {
-        check(&json, 0, self.limits.number).map_err(|error| error.into_error(0, offset))?;
+        check(&json, 0).map_err(|error| error.into_error(0, offset))?;
         let value = String::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
         self.builder.take_value(value.into_boxed_str());
         // Without records, only the limit on the body applies.
         if self.records.is_some() && self.builder.bytes() > self.limits.record {
-            return Err(too_long_members(self.limits.record));
+            return Err(too_large_envelope(self.limits.record));
         }
         Ok(())
     }

@@ -13,45 +13,16 @@ pub(super) enum Level {
     Records,
 }
 
-/// Keys that are compared one by one; more are hashed. An envelope as specified has six.
-const FEW: usize = 16;
-
-/// The keys of an object so far.
-#[derive(Debug, Default)]
-struct Keys {
-    few: Vec<String>,
-    /// Those after the first few.
-    others: HashSet<String>,
-}
-
-impl Keys {
-    /// Adds a key. Returns false if it is there already.
-    fn insert(&mut self, key: &str) -> bool {
-        if self.few.iter().any(|known| known == key) {
-            return false;
-        }
-        if self.few.len() < FEW {
-            self.few.push(key.to_owned());
-            return true;
-        }
-        self.others.insert(key.to_owned())
-    }
-
-    fn count(&self) -> usize {
-        self.few.len() + self.others.len()
-    }
-}
-
 /// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     levels: Vec<Level>,
     key: String,
-    root_keys: Keys,
-    data_keys: Keys,
+    root_keys: HashSet<String>,
+    data_keys: HashSet<String>,
     root: Vec<(String, Member)>,
     data: Vec<(String, Member)>,
-    /// Bytes of all keys and values.
+    /// The memory of all keys and values.
     bytes: usize,
     code_is_success: bool,
     status_is_true: bool,
@@ -92,20 +63,15 @@ impl EnvelopeBuilder {
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
         let is_data = self.levels.last() == Some(&Level::Data);
         let (keys, prefix) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
-        if !keys.insert(&key) {
+        if !keys.insert(key.clone()) {
             return Err(format!("{prefix}{key}"));
         }
-        self.bytes += key.len();
+        self.bytes += 2 * (key.len() + size_of::<(String, Member)>());
         self.key = key;
         Ok(())
     }
 
-    /// The number of keys so far.
-    pub(super) fn keys(&self) -> usize {
-        self.root_keys.count() + self.data_keys.count()
-    }
-
-    /// Bytes of the keys and values so far.
+    /// The memory of the keys and values so far.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,7 +1,7 @@
 //! The errors of the decoder. Their messages quote no value of a record.
 
 use super::value_end::Refusal;
-use super::{Limits, TypeMismatch};
+use super::{NUMBER, TypeMismatch};
 use crate::error::{Error, Kind, excerpt};
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -14,8 +14,6 @@ pub(super) enum DecodeError {
     Json { offset: usize, reason: String },
     /// A value that does not fit its column. The column is none when the record is not an object.
     Value { offset: usize, column: Option<String>, mismatch: TypeMismatch, found: &'static str, value: String },
-    /// A value longer than this limit in bytes.
-    TooLong(usize),
 }
 
 impl DecodeError {
@@ -23,7 +21,6 @@ impl DecodeError {
     pub(super) fn into_error(self, row: u64, start: u64) -> Error {
         match self {
             Self::Json { offset, reason } => invalid(start + offset as u64, &reason),
-            Self::TooLong(limit) => too_large("value", limit as u64),
             Self::Value { offset, column, mismatch: TypeMismatch { expected, suggested_type }, found, value } => {
                 let offset = start + offset as u64;
                 let column = column.unwrap_or_default();
@@ -58,15 +55,15 @@ pub(super) fn invalid(offset: u64, reason: &str) -> Error {
         .with(|details| details.offset = Some(offset))
 }
 
-pub(super) fn overlong_number(limit: usize) -> String {
-    format!("a number longer than {limit} bytes")
+pub(super) fn overlong_number() -> String {
+    format!("a number longer than {NUMBER} bytes")
 }
 
 /// A value that is refused before its end is found.
-pub(super) fn refused(refusal: Refusal, offset: u64, limits: &Limits) -> Error {
+pub(super) fn refused(refusal: Refusal, offset: u64, depth: usize) -> Error {
     match refusal {
-        Refusal::Depth(inner) => invalid(offset + inner as u64, &format!("more than {} open brackets", limits.depth)),
-        Refusal::Scalar => invalid(offset, &overlong_number(limits.number)),
+        Refusal::Depth(inner) => invalid(offset + inner as u64, &format!("more than {depth} open brackets")),
+        Refusal::Scalar => invalid(offset, &overlong_number()),
     }
 }
 
@@ -76,15 +73,10 @@ pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
         .with(|details| (details.field, details.limit) = (Some(what.to_owned()), Some(limit)))
 }
 
-/// An envelope with more keys than the limit.
-pub(super) fn too_many_members(limit: usize) -> Error {
-    Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} JSON keys outside the records"))
-        .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
-}
-
-/// An envelope with more bytes than the limit.
-pub(super) fn too_long_members(limit: usize) -> Error {
-    Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} bytes outside the records"))
+/// An envelope that takes more memory than the limit in bytes.
+pub(super) fn too_large_envelope(limit: usize) -> Error {
+    let message = format!("response too large: the JSON outside its records takes more than {limit} bytes");
+    Error::new(Kind::ResponseTooLarge, message)
         .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
 }
 

@@ -10,7 +10,7 @@ pub(super) const BEFORE: u32 = 1;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     head: Bytes32,
-    /// The bit of its column in [`SeenColumns`]. None for a key that was not requested.
+    /// The bit of its column in [`SeenColumns`].
     pub(super) bit: u64,
     /// A bit for each byte of the head that follows the key.
     free: u32,
@@ -25,7 +25,7 @@ pub(super) const MAX_KEY: u8 = 64;
 impl Expected {
     /// `written` begins with the comma, or with the brace of the record. Keys over 32 bytes and columns from 64 on never
     /// match; the general code reads them.
-    pub(super) fn new(written: &[u8], column: Option<usize>) -> Self {
+    pub(super) fn new(written: &[u8], column: usize) -> Self {
         Self::matching(written, column).unwrap_or(Self {
             head: [u8::MAX; WIDTH],
             bit: 0,
@@ -35,9 +35,9 @@ impl Expected {
         })
     }
 
-    fn matching(written: &[u8], column: Option<usize>) -> Option<Self> {
-        let bit = column.map_or(Some(0), SeenColumns::bit)?;
-        let column = u8::try_from(column.unwrap_or(0)).ok()?;
+    fn matching(written: &[u8], column: usize) -> Option<Self> {
+        let bit = SeenColumns::bit(column)?;
+        let column = u8::try_from(column).ok()?;
         let length = u8::try_from(written.len()).ok()?;
         let mut head = [0; WIDTH];
         head.get_mut(..written.len())?.copy_from_slice(written);

@@ -6,8 +6,7 @@
 
 use super::column_names::ColumnNames;
 use super::cursor::Cursor;
-use super::hot_loop::INTEGER_DIGITS;
-use super::key_predictor::{Key, KeyPredictor};
+use super::key_predictor::KeyPredictor;
 use super::seen_columns::SeenColumns;
 use super::simd::with_widest;
 use super::value_reader::ValueReader;
@@ -22,6 +21,8 @@ pub(super) struct FastPath {
     pub(super) predictor: KeyPredictor,
     pub(super) seen: SeenColumns,
     pub(super) values: ValueReader,
+    /// Bytes of a record.
+    pub(super) max_record: usize,
 }
 
 /// The records that were read.
@@ -33,13 +34,11 @@ pub(super) struct Run {
 }
 
 impl FastPath {
-    /// None if the limits allow no record at all, or not every number that the loop over expected keys reads.
+    /// None if the limits allow no record at all.
     pub(super) fn new(names: &[String], limits: Limits) -> Option<Self> {
-        // Leaves records longer than a value may be to `reference`, so that no value need be measured.
-        let record = limits.record.min(limits.value);
-        let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
         let (predictor, seen) = (KeyPredictor::new(names), SeenColumns::new(names.len()));
-        (limits.number >= INTEGER_DIGITS).then_some(Self { predictor, seen, values: ValueReader::new(limits) })
+        let values = ValueReader { depth: limits.depth.checked_sub(OUTER_DEPTH)?, scratch: PaddedBytes::default() };
+        Some(Self { predictor, seen, values, max_record: limits.record })
     }
 
     /// Reads up to `max` records and the commas between them, and stops at the first that it cannot read.
@@ -82,7 +81,7 @@ impl FastPath {
             }
         }
         cursor.skip(1);
-        if cursor.at() - run.end > self.values.limits.record {
+        if cursor.at() - run.end > self.max_record {
             return None;
         }
         if !self.seen.is_complete() {
@@ -108,50 +107,29 @@ impl FastPath {
         sink: &mut S,
     ) -> Option<bool> {
         (cursor.token()? == before).then_some(())?;
-        let known = self.predictor.recognize(cursor.rest()?);
-        let key = if let Some(key) = known {
-            cursor.skip(key.length);
-            key
+        let column = if let Some((column, length)) = self.predictor.recognize(cursor.rest()?) {
+            cursor.skip(length);
+            column
         } else {
-            let mut brace = *cursor;
-            brace.skip(1);
-            if before == b'{' && brace.token()? == b'}' {
-                *cursor = brace;
+            let start = cursor.at();
+            cursor.skip(1);
+            if before == b'{' && cursor.token()? == b'}' {
                 return Some(false);
             }
-            let (key, value) = learn_key(*cursor, columns, &mut self.predictor, &mut self.values.scratch)?;
-            *cursor = value;
-            key
+            let ValueReader { depth, scratch } = &mut self.values;
+            let name = cursor.key(scratch)?;
+            let Some(column) = columns.find(name) else {
+                let value = *cursor;
+                *cursor = value.skip_value(*depth)?;
+                sink.extra(name, cursor.text_since(value.at())?);
+                return Some(true);
+            };
+            self.predictor.learn(cursor.since(start)?, column);
+            column
         };
-        let Some(column) = key.column else {
-            self.values.read_extra(cursor, self.predictor.last_name(), sink)?;
-            return Some(true);
-        };
-        // The last of a duplicate key wins, as in `reference`.
-        if !self.seen.mark(column) {
-            sink.undo_cell(column);
-        }
+        // Of a key that comes twice, the last value counts: `reference` knows which that is.
+        self.seen.mark(column).then_some(())?;
         self.values.read_cell(cursor, column, sink)?;
         Some(true)
     }
-}
-
-/// Reads a key that is not known yet and adds it to the predictor. Returns also the position of its value.
-#[cold]
-fn learn_key<'a>(
-    start: Cursor<'a>,
-    columns: &ColumnNames,
-    predictor: &mut KeyPredictor,
-    scratch: &mut PaddedBytes,
-) -> Option<(Key, Cursor<'a>)> {
-    let mut cursor = start;
-    cursor.skip(1);
-    (cursor.token()? == b'"').then_some(())?;
-    let name = cursor.string(scratch)?;
-    cursor.token()?;
-    cursor.expect(b":")?;
-    cursor.token()?;
-    // A record with a longer key is left to `reference`.
-    let written = cursor.since(start.at()).filter(|written| KeyPredictor::remembers(written))?;
-    Some((predictor.learn(written, name, columns.find(name)), cursor))
 }

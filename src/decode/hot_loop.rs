@@ -7,7 +7,6 @@ use super::column_names::ColumnNames;
 use super::cursor::Cursor;
 use super::expected_key::{BEFORE, Expected, MAX_KEY};
 use super::fast_path::{FastPath, Run};
-use super::key_predictor::KeyPredictor;
 use super::seen_columns::SeenColumns;
 use super::simd::{Bytes32, Simd, WIDTH, stops_and_non_ascii, with_baseline};
 use super::value_reader::ValueReader;
@@ -17,8 +16,6 @@ use super::{Cell, Sink};
 const MEMBER: usize = 3 * WIDTH;
 /// The first byte of a value and those behind it.
 const VALUE: usize = WIDTH + 1;
-/// A number of fewer digits is read at once.
-pub(super) const INTEGER_DIGITS: usize = 8;
 
 /// Expected keys.
 type Keys<'k> = std::slice::Iter<'k, Expected>;
@@ -39,7 +36,7 @@ impl FastPath {
         columns: &mut ColumnNames,
         sink: &mut S,
     ) -> Option<Cursor<'a>> {
-        let Self { predictor, seen, values } = self;
+        let Self { predictor, seen, values, max_record } = self;
         let all = start.rest()?;
         let (expected, next) = predictor.expected();
         let (mut keys, mut misses, mut found) = (expected[next..].iter(), predictor.misses(), seen.narrow());
@@ -70,7 +67,7 @@ impl FastPath {
                 if misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
                     break;
                 }
-                if !end_record(end + 1, found, run, seen, values.limits.record, columns, sink)? {
+                if !end_record(end + 1, found, run, seen, *max_record, columns, sink)? {
                     break;
                 }
                 (keys, found, ignored) = (expected.iter(), 0, BEFORE);
@@ -79,19 +76,15 @@ impl FastPath {
             };
             let key_length = usize::from(key.length % MAX_KEY);
             let Some(value) = member.get(key_length..).and_then(|value| value.first_chunk::<VALUE>()) else { break };
-            let read = if key.bit & !found != 0 {
-                take_value(simd, usize::from(key.column), value, sink)
-            } else if key.bit == 0 {
-                take_extra(simd, name_before(predictor, candidates.clone()), value, sink)
-            } else {
+            if key.bit & found != 0 {
                 // A key that comes twice.
                 break;
-            };
-            let length = if let Some(length) = read {
+            }
+            let column = usize::from(key.column);
+            let length = if let Some(length) = take_value(simd, column, value, sink) {
                 length
             } else {
-                let name = (key.bit == 0).then(|| name_before(predictor, candidates.clone()));
-                let Some(length) = take_any(&rest[key_length..], key.column, name, values, sink) else { break };
+                let Some(length) = take_any(&rest[key_length..], column, values, sink) else { break };
                 length
             };
             (keys, ignored) = (candidates, 0);
@@ -119,12 +112,6 @@ fn earlier<'k>(expected: &'k [Expected], later: Keys, block: &Bytes32, ignored: 
     Some(&expected[earlier.iter().position(begins)?..])
 }
 
-/// The name of the key before these, which was not requested.
-#[inline(never)]
-fn name_before<'k>(predictor: &'k KeyPredictor, later: Keys) -> &'k str {
-    predictor.name(predictor.expected().0.len() - later.count() - 1)
-}
-
 /// Adds the record that ends here to the run; another one begins behind a comma. Returns false if it cannot be ended
 /// here, and none if the sink refuses.
 #[inline(never)]
@@ -148,21 +135,12 @@ fn end_record<S: Sink>(
     Some(true)
 }
 
-/// Passes on a value of any kind and returns its length. `name` is the name of a key that was not requested. None if the
-/// value is invalid or incomplete, or if the sink refuses.
+/// Passes a value of any kind on to its column and returns its length. None if the value is invalid or incomplete, or if
+/// the sink refuses.
 #[inline(never)]
-fn take_any<S: Sink>(
-    bytes: &[u8],
-    column: u8,
-    name: Option<&str>,
-    values: &mut ValueReader,
-    sink: &mut S,
-) -> Option<usize> {
+fn take_any<S: Sink>(bytes: &[u8], column: usize, values: &mut ValueReader, sink: &mut S) -> Option<usize> {
     let mut cursor = Cursor::new(bytes, 0);
-    match name {
-        Some(name) => values.read_extra(&mut cursor, name, sink)?,
-        None => values.read_cell(&mut cursor, usize::from(column), sink)?,
-    }
+    values.read_cell(&mut cursor, column, sink)?;
     Some(cursor.at())
 }
 
@@ -184,19 +162,6 @@ fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sin
     }
 }
 
-/// Passes on a short value of a key that was not requested, and returns its length.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
-fn take_extra<V: Simd, S: Sink>(simd: V, name: &str, value: &[u8; VALUE], sink: &mut S) -> Option<usize> {
-    let ([written @ .., _], [first, text @ ..]) = (value, value);
-    let length = match first {
-        b'"' => ascii_length(simd, text)? + 2,
-        b'n' => text.starts_with(b"ull").then_some(4)?,
-        _ => short_integer(value)?.1,
-    };
-    (length < WIDTH && sink.short_extra(name, written, length)).then_some(length)
-}
-
 /// The length of the ASCII string without escapes that begins here, up to its quote.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
@@ -205,7 +170,7 @@ fn ascii_length<V: Simd>(simd: V, text: &Bytes32) -> Option<usize> {
     (text.get(length) == Some(&b'"')).then_some(length)
 }
 
-/// The integer of fewer than [`INTEGER_DIGITS`] digits at the first byte, and its length. None for any other number.
+/// The integer of fewer than eight digits at the first byte, and its length. None for any other number.
 ///
 /// Works on all digits at once: each is a byte of a word, from the last byte upwards pairs of numbers become one.
 #[inline(always)]
@@ -244,7 +209,7 @@ mod tests {
             let text = format!("{number}{after}");
             value[..text.len()].copy_from_slice(text.as_bytes());
             let digits = number.trim_start_matches('-');
-            let is_short = !digits.is_empty() && digits.len() < INTEGER_DIGITS;
+            let is_short = !digits.is_empty() && digits.len() < 8;
             let is_json = digits == "0" && number == digits || !digits.starts_with('0');
             let expected = (is_short && is_json && !".eE".contains(&after)).then(|| number.parse().expect("an integer"));
             prop_assert_eq!(short_integer(&value), expected.map(|integer| (integer, number.len())));

@@ -8,8 +8,8 @@ use super::expected_key::Expected;
 use super::seen_columns::SeenColumns;
 use super::string_scan::is_stop;
 
-/// How many keys that were not requested are remembered.
-const MAX_EXTRAS: usize = 64;
+/// How many other ways to write the requested keys are remembered.
+const OTHERS: usize = 64;
 /// Bytes of a key that is remembered, as written.
 const MAX_KEY: usize = 1_024;
 /// After this many mispredicted records in a row the order is learned anew.
@@ -20,20 +20,9 @@ const MAX_PATIENCE: u32 = 1_024;
 /// The rest of a known key.
 #[derive(Debug)]
 struct Field {
-    /// Unescaped. Empty for a requested key, as only the others are shown.
-    name: String,
-    column: Option<usize>,
+    column: usize,
     /// The key as written, if its [`Expected`] does not have it.
     written: Box<[u8]>,
-}
-
-/// A key that was recognized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    /// None for a key that was not requested.
-    pub(super) column: Option<usize>,
-    /// Bytes as written, from the comma before it up to its value.
-    pub(super) length: usize,
 }
 
 /// The known keys in the order of a record, and the position in the current record.
@@ -57,7 +46,7 @@ pub(super) struct KeyPredictor {
 impl KeyPredictor {
     /// Expects the keys of these columns in their order, without white space.
     pub(super) fn new(names: &[String]) -> Self {
-        let max_fields = names.len() + MAX_EXTRAS;
+        let max_fields = names.len() + OTHERS;
         let (expected, fields) = (Vec::with_capacity(names.len()), Vec::with_capacity(names.len()));
         let (next, misses, is_guess, mispredicted, patience) = (0, 0, false, 0, MIN_PATIENCE);
         let mut this = Self { expected, fields, max_fields, next, misses, is_guess, mispredicted, patience };
@@ -66,7 +55,7 @@ impl KeyPredictor {
         for (column, name) in names.iter().enumerate().filter(|(_, name)| !name.bytes().any(is_stop)) {
             written.clear();
             written.extend([",\"", name, "\":"]);
-            this.learn(written.as_bytes(), name, Some(column));
+            this.learn(written.as_bytes(), column);
         }
         this.begin_record();
         this.is_guess = true;
@@ -82,16 +71,6 @@ impl KeyPredictor {
     #[inline]
     pub(super) fn expected(&self) -> (&[Expected], usize) {
         (&self.expected, self.next)
-    }
-
-    /// The name of the key that was read last.
-    pub(super) fn last_name(&self) -> &str {
-        self.name(self.next - 1)
-    }
-
-    /// The name of the key with this index.
-    pub(super) fn name(&self, index: usize) -> &str {
-        &self.fields[index].name
     }
 
     /// The number of keys of the current record that were new or came after later ones.
@@ -110,14 +89,15 @@ impl KeyPredictor {
         }
     }
 
-    /// The key that begins behind the first of these bytes, if it is known. It counts as read.
-    pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<Key> {
+    /// The column of the key that begins behind the first of these bytes, if it is known, and its length as written, from
+    /// the comma before it up to its value. It counts as read.
+    pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
         let is_next = self.begins(self.next, bytes);
         let index = if is_next { self.next } else { self.search(bytes)? };
-        let key = Key { column: self.fields[index].column, length: 1 + self.written(index)?.len() };
+        let length = 1 + self.written(index)?.len();
         self.misses += usize::from(index < self.next);
         self.next = index + 1;
-        Some(key)
+        Some((self.fields[index].column, length))
     }
 
     /// The index of a known key. Searches the later keys first, because keys may be left out.
@@ -136,33 +116,29 @@ impl KeyPredictor {
         self.expected.get(index)?.key().or_else(|| self.fields.get(index)?.written.get(1..))
     }
 
-    /// Whether a key is short enough to be remembered.
-    pub(super) fn remembers(written: &[u8]) -> bool {
-        written.len() <= MAX_KEY
-    }
-
-    /// Adds an unknown key at the position where it was read. It counts as read.
-    pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Key {
+    /// Adds an unknown key of a column at the position where it was read, unless it is too long. It counts as read.
+    #[cold]
+    pub(super) fn learn(&mut self, written: &[u8], column: usize) {
+        if written.len() > MAX_KEY {
+            return;
+        }
         if self.is_guess && self.next == 0 {
             // The first key is another one, or written differently: so are probably all.
             self.forget();
         }
         let expected = Expected::new(written, column);
-        let name = if column.is_none() { name.to_owned() } else { String::new() };
-        let field = Field { name, column, written: expected.key().map_or_else(|| written.into(), |_| Box::default()) };
+        let field = Field { column, written: expected.key().map_or_else(|| written.into(), |_| Box::default()) };
         let index = self.next.min(self.max_fields - 1);
-        let is_guessed =
-            self.is_guess && column.is_some() && self.fields.get(index).map(|field| field.column) == Some(column);
+        let is_guessed = self.is_guess && self.fields.get(index).map(|field| field.column) == Some(column);
         if self.fields.len() < self.max_fields && !is_guessed {
             self.fields.insert(index, field);
             self.expected.insert(index, expected);
         } else {
             (self.fields[index], self.expected[index]) = (field, expected);
         }
-        // A key that was not requested, or is written differently, does not make the guessed order wrong.
+        // A key that is written differently does not make the guessed order wrong.
         self.misses += usize::from(!self.is_guess);
         self.next = index + 1;
-        Key { column, length: written.len() }
     }
 
     /// Ends a record with these columns. Forgets the order when most keys were mispredicted for several records, and a
@@ -237,7 +213,7 @@ mod tests {
     fn long_keys_are_compared_in_full() {
         let mut predictor = predictor();
         let (long, other) = (format!(",\"{}x\":", "k".repeat(40)), format!(",\"{}y\":", "k".repeat(40)));
-        predictor.learn(long.as_bytes(), "long", None);
+        predictor.learn(long.as_bytes(), 0);
         assert_eq!(predictor.recognized(3, &format!("{long}1")), Some((long.trim_matches([',', '"', ':']), false)));
         assert_eq!(predictor.recognized(3, &format!("{other}1")), None);
     }
@@ -247,7 +223,7 @@ mod tests {
         let mut predictor = predictor();
         for number in 0..2 * predictor.max_fields {
             let written = format!(",\"{number}\":");
-            predictor.learn(written.as_bytes(), "n", None);
+            predictor.learn(written.as_bytes(), 0);
             let index = predictor.next - 1;
             assert_eq!(predictor.recognized(index, &written), Some((number.to_string().as_str(), false)));
         }
@@ -273,7 +249,7 @@ mod tests {
         predictor.end_record(&SeenColumns::new(3));
         assert!(predictor.is_guess);
         assert_eq!(predictor.recognized(0, r#","a":1"#), Some(("a", false)));
-        predictor.learn(br#", "b":"#, "b", Some(1));
+        predictor.learn(br#", "b":"#, 1);
         assert_eq!((predictor.fields.len(), predictor.misses), (3, 0));
         assert_eq!(predictor.recognized(1, r#", "b":1"#), Some((" \"b", false)));
         predictor.end_records(1, 0);

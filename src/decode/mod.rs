@@ -36,6 +36,7 @@ pub use envelope::{Envelope, Member, NO_DATA, RecordShape};
 pub(crate) use error::{column_type, too_large};
 pub use integer::integer;
 pub use padded_bytes::PaddedBytes;
+use plan::NUMBER;
 pub use plan::{DecodePlan, Limits};
 pub use raw_json::{BorrowedString, JsonSize, Members, has_wide, json_size, text_bytes};
 pub use simd::Bytes32;
@@ -77,8 +78,8 @@ pub type CellResult = std::result::Result<(), TypeMismatch>;
 /// each key that was not requested, and then [`Sink::end_record`]. It may call [`Sink::undo_record`] instead and then
 /// write the same record again. A record with a [`TypeMismatch`] is undone and fails the response.
 ///
-/// [`Sink::short_string`], [`Sink::short_integer`] and [`Sink::short_extra`] are quicker ways to write what is most
-/// frequent. A sink may refuse each of them: it then takes nothing, and gets the value the other way.
+/// [`Sink::short_string`] and [`Sink::short_integer`] are quicker ways to write what is most frequent. A sink may
+/// refuse each of them: it then takes nothing, and gets the value as a cell.
 pub trait Sink {
     /// Writes a cell.
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
@@ -91,15 +92,8 @@ pub trait Sink {
     fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Bytes32, _length: usize) -> bool {
         false
     }
-    /// Discards the cell of this column of the current record. It is then written again: its key came twice.
-    fn undo_cell(&mut self, column: usize);
     /// Receives a key that was not requested, with its value as valid JSON. Ignores it by default.
     fn extra(&mut self, _name: &str, _json: &str) {}
-    /// Receives a key that was not requested: its value is the first `length` bytes of `json`, which are ASCII, fewer
-    /// than all. Returns false if the sink refuses.
-    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
-        false
-    }
     /// Most records that the sink takes before a batch is full. 0: the decoder stops until the batch is taken.
     fn records_until_full(&self) -> u64 {
         u64::MAX

@@ -13,6 +13,9 @@ pub struct DecodePlan {
     pub limits: Limits,
 }
 
+/// Bytes of one number.
+pub(super) const NUMBER: usize = 1_024;
+
 /// What a response may hold at most. `docs/reliability.md` explains the defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -20,28 +23,14 @@ pub struct Limits {
     pub body: u64,
     /// The setting that limits the body, if one does.
     pub body_setting: Option<&'static str>,
-    /// Bytes of one record.
+    /// Bytes of one record. In a response with records also of a value of the envelope, and of all of them in memory.
     pub record: usize,
-    /// Bytes of one value.
-    pub value: usize,
-    /// Bytes of one number.
-    pub number: usize,
-    /// Keys of the envelope and its `data` together, in a response with records.
-    pub members: usize,
     /// Nested brackets, including the brackets of the envelope.
     pub depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            body: 8 << 30,
-            body_setting: None,
-            record: 64 << 20,
-            value: 16 << 20,
-            number: 1_024,
-            members: 10_000,
-            depth: 128,
-        }
+        Self { body: 8 << 30, body_setting: None, record: 64 << 20, depth: 128 }
     }
 }

@@ -14,7 +14,6 @@ pub(super) struct Records {
     columns: ColumnNames,
     /// None if all records are left to `reference`.
     fast_path: Option<FastPath>,
-    limits: Limits,
     max: u64,
     count: u64,
     /// The columns of dropped records, whose keys are not counted.
@@ -26,7 +25,7 @@ impl Records {
     pub(super) fn new(names: Arc<[String]>, max: Option<u64>, limits: Limits) -> Self {
         let fast_path = FastPath::new(&names, limits);
         let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
-        Self { columns: ColumnNames::new(names), fast_path, limits, max: max.unwrap_or(u64::MAX), count: 0, dropped }
+        Self { columns: ColumnNames::new(names), fast_path, max: max.unwrap_or(u64::MAX), count: 0, dropped }
     }
 
     #[cfg(any(test, feature = "testing"))]
@@ -59,11 +58,11 @@ impl Records {
     /// Reads one complete record of any content.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<(), DecodeError> {
         if !self.is_full() {
-            reference::read(record, &self.limits, &mut self.columns, sink)?;
+            reference::read(record, &mut self.columns, sink)?;
         } else if record.first() == Some(&b'{') {
-            reference::read(record, &self.limits, &mut self.dropped, &mut Dropped)?;
+            reference::read(record, &mut self.dropped, &mut Dropped)?;
         } else {
-            reference::check(record, 0, self.limits.number)?;
+            reference::check(record, 0)?;
         }
         self.count += 1;
         Ok(())
@@ -86,10 +85,6 @@ impl Sink for Dropped {
         true
     }
     fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Bytes32, _length: usize) -> bool {
-        true
-    }
-    fn undo_cell(&mut self, _column: usize) {}
-    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
         true
     }
     fn end_record(&mut self) {}

@@ -5,6 +5,8 @@
 
 use memchr::memchr2;
 
+use super::NUMBER;
+
 /// Why a value is refused before its end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -33,12 +35,12 @@ impl ValueEnd {
     /// Scans the next bytes. Returns how many of them belong to the value once its end is found.
     ///
     /// A number or word ends before the first byte that cannot belong to it.
-    pub(super) fn advance(&mut self, bytes: &[u8], depth: usize, number: usize) -> Result<Option<usize>, Refusal> {
+    pub(super) fn advance(&mut self, bytes: &[u8], depth: usize) -> Result<Option<usize>, Refusal> {
         if let (0, Some(first)) = (self.length, bytes.first()) {
             self.is_scalar = !matches!(first, b'"' | b'{' | b'[');
         }
         let before = self.length;
-        let is_complete = if self.is_scalar { self.scalar(bytes, number) } else { self.delimited(bytes, depth) }?;
+        let is_complete = if self.is_scalar { self.scalar(bytes) } else { self.delimited(bytes, depth) }?;
         Ok(is_complete.then(|| self.length - before))
     }
 
@@ -70,10 +72,10 @@ impl ValueEnd {
     }
 
     /// Numbers and words, which end where something else begins.
-    fn scalar(&mut self, bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
+    fn scalar(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
         let end = bytes.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t'));
         self.length += end.unwrap_or(bytes.len());
-        if self.length > limit {
+        if self.length > NUMBER {
             return Err(Refusal::Scalar);
         }
         Ok(end.is_some())

@@ -1,21 +1,18 @@
-//! Reads one value of any type, for its column or for a key that was not requested.
+//! Reads one value of any type for its column.
 
 use super::cursor::Cursor;
-use super::{Cell, Limits, PaddedBytes, Sink};
+use super::{Cell, PaddedBytes, Sink};
 
-/// Reads values within limits.
+/// Reads values.
 #[derive(Debug)]
 pub(super) struct ValueReader {
-    pub(super) limits: Limits,
+    /// Nested brackets of a value.
+    pub(super) depth: usize,
     /// Holds a string with escapes.
     pub(super) scratch: PaddedBytes,
 }
 
 impl ValueReader {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, scratch: PaddedBytes::default() }
-    }
-
     /// Reads a value into its column. None if it is invalid or unusual, or if the sink refuses; the sink then has
     /// nothing of it.
     pub(super) fn read_cell<S: Sink>(&mut self, cursor: &mut Cursor, column: usize, sink: &mut S) -> Option<()> {
@@ -36,20 +33,11 @@ impl ValueReader {
             }
             b'{' | b'[' => {
                 let start = *cursor;
-                *cursor = start.skip_value(self.limits.depth, self.limits.number)?;
+                *cursor = start.skip_value(self.depth)?;
                 sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
             }
-            _ => sink.cell(column, cursor.number(self.limits.number)?),
+            _ => sink.cell(column, cursor.number()?),
         };
         result.ok()
-    }
-
-    /// Reads a value of a key that was not requested.
-    pub(super) fn read_extra<S: Sink>(&self, cursor: &mut Cursor, name: &str, sink: &mut S) -> Option<()> {
-        cursor.token()?;
-        let value = *cursor;
-        *cursor = value.skip_value(self.limits.depth, self.limits.number)?;
-        sink.extra(name, cursor.text_since(value.at())?);
-        Some(())
     }
 }

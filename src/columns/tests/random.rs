@@ -56,9 +56,6 @@ impl Sink for Unsteady {
         self.record.push((column, hold(cell)));
         Ok(())
     }
-    fn undo_cell(&mut self, column: usize) {
-        self.record.retain(|(written, _)| *written != column);
-    }
     fn end_record(&mut self) {
         let mut record = std::mem::take(&mut self.record);
         let (start, undone) = self.script.pop_front().unwrap_or_default();

@@ -23,7 +23,6 @@ pub(super) struct Log {
     pub(super) undone: usize,
     /// How many cells came from the loop over expected keys.
     pub(super) short: usize,
-    pub(super) short_extras: usize,
     /// Refuses integers in this column.
     pub(super) narrow: Option<usize>,
     /// Refuses short strings and integers, which then come as cells.
@@ -58,21 +57,8 @@ impl Sink for Log {
         self.short += usize::from(!self.is_slow);
         !self.is_slow && self.cell(column, Cell::Integer(written)).is_ok()
     }
-    fn undo_cell(&mut self, column: usize) {
-        let before = self.row.cells[column].take();
-        assert!(before.is_some(), "a cell was undone that was not written");
-    }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
-    }
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Bytes32>());
-        let json = str::from_utf8(json.expect("fewer than a block")).expect("ASCII");
-        self.short_extras += usize::from(!self.is_slow);
-        if !self.is_slow {
-            self.extra(name, json);
-        }
-        !self.is_slow
     }
     fn end_record(&mut self) {
         assert!(self.row.cells.iter().all(Option::is_some), "a column was not written");
@@ -151,11 +137,9 @@ proptest! {
         body in body(value()),
         cuts in cuts(),
         record in 1_usize..200,
-        value in 1_usize..60,
-        number in 1_usize..30,
         depth in 3_usize..8,
     ) {
-        let limits = Limits { record, value, number, depth, ..Limits::default() };
+        let limits = Limits { record, depth, ..Limits::default() };
         assert_equal(&DecodePlan { limits, ..plan(&COLUMNS) }, None, &split(&body, &cuts));
     }
 }
