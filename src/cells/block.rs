@@ -133,7 +133,7 @@ impl Batch for Block {
         // Most blocks need no look at their cells: their texts take in Python what they take here, or less.
         let is_wide = has_wide(&self.text);
         let cells = if self.has_nested || is_wide { self.cells.as_slice() } else { &[] };
-        let beyond = |text: &str| text_bytes(text).saturating_sub(text.len());
+        let beyond = |text: &str| text_bytes(text.as_bytes()).saturating_sub(text.len());
         let nested = |json: &str| {
             let size = json_size(json);
             size.values * ENTRY_BYTES + size.text.saturating_sub(json.len())

@@ -1,23 +1,12 @@
 //! Compact JSON.
 
-use crate::decode::PaddedBytes;
+use crate::decode::{PaddedBytes, is_blank, parts};
 
 /// Appends valid JSON without the white space between its tokens. Everything else stays as written.
 pub(super) fn push_compact(out: &mut PaddedBytes, json: &str) {
-    let (mut in_string, mut escaped, mut start) = (false, false, 0);
-    for (index, byte) in json.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => in_string = !in_string,
-            b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
-                out.push(&json.as_bytes()[start..index]);
-                start = index + 1;
-            }
-            _ => {}
-        }
+    for (is_string, part) in parts(json.as_bytes()) {
+        part.split(|byte| !is_string && is_blank(*byte)).for_each(|tokens| out.push(tokens));
     }
-    out.push(&json.as_bytes()[start..]);
 }
 
 #[cfg(test)]

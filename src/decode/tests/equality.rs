@@ -1,15 +1,12 @@
 //! The fast path against the reference path: the same cells or the same error, for any body and any split.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 use super::bodies::{body, broken, cuts, split, value};
 use super::{Objects, comparable, decode_into, decode_with, expected_rows, plan, response};
-use crate::decode::column_names::ColumnNames;
-use crate::decode::fast_path::FastPath;
+use crate::decode::records::Records;
 use crate::decode::{Bytes32, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
 
 pub(super) const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
@@ -146,10 +143,8 @@ proptest! {
 
 /// How many of these records the fast path reads.
 fn fast_records(records: &str) -> u64 {
-    let mut columns = ColumnNames::new(Arc::from(COLUMNS.map(str::to_owned)));
-    let names = COLUMNS.map(str::to_owned);
-    let mut fast_path = FastPath::new(&names, Limits::default()).expect("a record is allowed");
-    fast_path.read_all(records.as_bytes(), 0, u64::MAX, &mut columns, &mut Log::default()).count
+    let mut fast_path = Records::new(COLUMNS.map(str::to_owned).into(), None, Limits::default());
+    fast_path.read_all(records.as_bytes(), 0, &mut Log::default()).expect("a record is allowed").count
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Reads JSON values from a position in the input, each type with a loop of its own.
 //!
-//! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then
-//! falls back to `reference`.
+//! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then falls
+//! back to `reference`.
 
-use super::escape::{escaped, unescape};
-use super::string_scan::first_stop;
-use super::{Cell, NUMBER, PaddedBytes};
+use super::scanner::is_blank;
+use super::simd::{WIDTH, first_stop, is_stop, stop_in};
+use super::{Cell, NUMBER, PaddedBytes, Sink};
 
 /// Deeper values are left to the reference path, because reading here is recursive.
 const MAX_DEPTH: usize = 64;
@@ -72,7 +72,7 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn space(self) -> usize {
-        self.bytes[self.at..].iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
+        self.bytes[self.at..].iter().take_while(|byte| is_blank(**byte)).count()
     }
 
     /// Consumes these bytes. None if others are there.
@@ -230,6 +230,182 @@ impl<'a> Cursor<'a> {
             }
             let (_, length) = escaped(self.rest()?)?;
             self.skip(length);
+        }
+    }
+}
+
+/// Reads values.
+#[derive(Debug)]
+pub(super) struct ValueReader {
+    /// Nested brackets of a value.
+    pub(super) depth: usize,
+    /// Holds a string with escapes.
+    pub(super) scratch: PaddedBytes,
+}
+
+impl ValueReader {
+    /// Reads a value into its column. None if it is invalid or unusual, or if the sink refuses; the sink then has
+    /// nothing of it.
+    pub(super) fn read_cell<S: Sink>(&mut self, cursor: &mut Cursor, column: usize, sink: &mut S) -> Option<()> {
+        // One call of the sink for each type: the compiler then inlines only what that type needs.
+        let result = match cursor.token()? {
+            b'"' => sink.cell(column, Cell::String(cursor.string(&mut self.scratch)?)),
+            b'n' => {
+                cursor.expect(b"null")?;
+                sink.cell(column, Cell::Null)
+            }
+            b't' => {
+                cursor.expect(b"true")?;
+                sink.cell(column, Cell::Bool(true))
+            }
+            b'f' => {
+                cursor.expect(b"false")?;
+                sink.cell(column, Cell::Bool(false))
+            }
+            b'{' | b'[' => {
+                let start = *cursor;
+                *cursor = start.skip_value(self.depth)?;
+                sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
+            }
+            _ => sink.cell(column, cursor.number()?),
+        };
+        result.ok()
+    }
+}
+
+/// An integer of 64 bits, written without fraction and exponent.
+///
+/// Most are short and there are many of them, so they skip the standard library's parser.
+#[inline]
+#[must_use]
+pub fn integer(digits: &str) -> Option<i64> {
+    /// No number of this many digits exceeds 64 bits.
+    const SHORT: usize = 18;
+    let (is_negative, magnitude) = digits.strip_prefix('-').map_or((false, digits), |magnitude| (true, magnitude));
+    if magnitude.len() > SHORT {
+        return digits.parse().ok();
+    }
+    let append = |value: i64, digit: u8| value.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0')));
+    let value = magnitude.bytes().fold(0, append);
+    Some(if is_negative { -value } else { value })
+}
+
+/// Unescapes a string and returns the index of its closing quote.
+///
+/// Returns none for a string that is invalid or incomplete. The result is valid UTF-8 only if the string was.
+pub(super) fn unescape(bytes: &[u8], into: &mut PaddedBytes) -> Option<usize> {
+    into.truncate(0);
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..)?;
+        if let Some(block) = rest.first_chunk::<WIDTH>() {
+            let stop = stop_in(block);
+            at += stop;
+            if stop == WIDTH {
+                into.push(block);
+                continue;
+            }
+            into.push_block(block, stop);
+        } else {
+            let stop = rest.iter().position(|byte| is_stop(*byte))?;
+            into.push(rest.get(..stop)?);
+            at += stop;
+        }
+        // One escape is often followed by another.
+        while let Some(b'\\') = bytes.get(at) {
+            let (character, length) = escaped(bytes.get(at..)?)?;
+            let mut block = [0; WIDTH];
+            let encoded = character.encode_utf8(&mut block).len();
+            into.push_block(&block, encoded);
+            at += length;
+        }
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            ..0x20 => return None,
+            _ => {}
+        }
+    }
+}
+
+/// The character of the escape sequence at the first byte, and the length of the sequence.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "runs for every escape: a call would cost as much as the work")]
+pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
+    let [b'\\', letter, rest @ ..] = bytes else { return None };
+    let character = match letter {
+        b'u' => return unicode(rest),
+        b'"' | b'\\' | b'/' => char::from(*letter),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        _ => return None,
+    };
+    Some((character, 2))
+}
+
+/// The same for what follows `\u`.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
+fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = hexadecimal(bytes)?;
+    if let Some(character) = char::from_u32(first) {
+        return Some((character, 6));
+    }
+    let [_, _, _, _, b'\\', b'u', rest @ ..] = bytes else { return None };
+    let (high, low) = (u16::try_from(first).ok()?, u16::try_from(hexadecimal(rest)?).ok()?);
+    let character = char::decode_utf16([high, low]).next()?.ok()?;
+    Some((character, 12))
+}
+
+/// The value of each byte as a hexadecimal digit, or [`NO_DIGIT`].
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        let byte = b"0123456789abcdef"[value as usize];
+        digits[byte as usize] = value;
+        digits[byte.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    digits
+};
+const NO_DIGIT: u8 = 0x80;
+
+#[inline]
+fn hexadecimal(bytes: &[u8]) -> Option<u32> {
+    let digits =
+        bytes.first_chunk::<4>()?.map(|byte| u32::from(DIGITS.get(usize::from(byte)).copied().unwrap_or(NO_DIGIT)));
+    // Checking all four at once is quicker than returning at the first that is no digit.
+    let [first, second, third, fourth] = digits;
+    let is_valid = first | second | third | fourth < u32::from(NO_DIGIT);
+    is_valid.then_some(first << 12 | second << 8 | third << 4 | fourth)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_hexadecimal_digit_is_one_of_the_standard_library() {
+        for byte in 0..=u8::MAX {
+            for place in 0..4 {
+                let mut digits = *b"0000";
+                digits[place] = byte;
+                let expected = char::from(byte).to_digit(16).map(|digit| digit << (12 - 4 * place));
+                assert_eq!(hexadecimal(&digits), expected, "{byte:#x} at {place}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_integer_is_read_as_by_the_standard_library(digits in "-?(0|[1-9][0-9]{0,20})", value: i64) {
+            prop_assert_eq!(integer(&digits), digits.parse().ok());
+            prop_assert_eq!(integer(&value.to_string()), Some(value));
         }
     }
 }
