@@ -12,42 +12,28 @@ use super::{Cell, Sink};
 
 /// Up to this number, names are compared one by one: for a small response that is faster than hashing them.
 const FEW: usize = 32;
-/// Columns before this one have a bit in a word.
-const NARROW: usize = u64::BITS as usize;
 
-/// The requested columns: which of them the current record has, and how many records had none.
+/// Maps names to columns and counts records.
 #[derive(Debug)]
-pub(super) struct Columns {
-    pub(super) names: Arc<[String]>,
+pub(super) struct ColumnNames {
+    names: Arc<[String]>,
     /// The column of each name, if there are more than a few names.
     index: Option<HashMap<String, usize>>,
+    records: u64,
     /// For each column, the records without its key.
     absent: Vec<u64>,
-    /// Whether records are dropped, whose keys are not counted.
-    pub(super) are_dropped: bool,
-    /// A bit for each of the first columns that was read.
-    pub(super) narrow: u64,
-    /// The bits of the first columns.
-    all_narrow: u64,
-    /// Number of the current record.
-    record: u64,
-    /// For each column without a bit, the number of the last record with its key.
-    wide: Vec<u64>,
 }
 
-impl Columns {
+impl ColumnNames {
     pub(super) fn new(names: Arc<[String]>) -> Self {
         let index = || names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
-        Self {
-            index: (names.len() > FEW).then(index),
-            absent: vec![0; names.len()],
-            are_dropped: false,
-            narrow: 0,
-            all_narrow: (0..names.len().min(NARROW)).fold(0, |all, column| all | 1 << column),
-            record: 0,
-            wide: vec![0; names.len().saturating_sub(NARROW)],
-            names,
-        }
+        let index = (names.len() > FEW).then(index);
+        let absent = vec![0; names.len()];
+        Self { names, index, records: 0, absent }
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
@@ -57,9 +43,43 @@ impl Columns {
         }
     }
 
-    /// For each column, in how many of these records its key was.
-    pub(super) fn present(&self, records: u64) -> Vec<u64> {
-        self.absent.iter().map(|absent| records.saturating_sub(*absent)).collect()
+    /// Counts a record without the key of this column.
+    pub(super) fn count_absent(&mut self, column: usize) {
+        self.absent[column] += 1;
+    }
+
+    /// Counts a complete record.
+    #[inline]
+    pub(super) fn count_record(&mut self) {
+        self.records += 1;
+    }
+
+    /// For each column the records with its key.
+    pub(super) fn present(&self) -> Vec<u64> {
+        self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect()
+    }
+}
+
+/// Columns before this one have a bit in a word.
+const NARROW: usize = u64::BITS as usize;
+
+/// The columns that were read.
+#[derive(Debug)]
+pub(super) struct SeenColumns {
+    /// A bit for each of the first columns that was read.
+    narrow: u64,
+    /// The bits of the first columns.
+    all_narrow: u64,
+    /// Number of the current record.
+    record: u64,
+    /// For each column without a bit, the number of the last record with its key.
+    wide: Vec<u64>,
+}
+
+impl SeenColumns {
+    pub(super) fn new(columns: usize) -> Self {
+        let all_narrow = (0..columns.min(NARROW)).fold(0, |all, column| all | 1 << column);
+        Self { narrow: 0, all_narrow, record: 0, wide: vec![0; columns.saturating_sub(NARROW)] }
     }
 
     #[inline]
@@ -69,8 +89,19 @@ impl Columns {
     }
 
     /// The bit of a column, if it has one.
-    fn bit(column: usize) -> Option<u64> {
+    pub(super) fn bit(column: usize) -> Option<u64> {
         (column < NARROW).then(|| 1 << column)
+    }
+
+    /// The bits of the columns that were read.
+    #[inline]
+    pub(super) fn narrow(&self) -> u64 {
+        self.narrow
+    }
+
+    #[inline]
+    pub(super) fn set_narrow(&mut self, narrow: u64) {
+        self.narrow = narrow;
     }
 
     /// Marks a column as read. Returns false if it was already.
@@ -88,6 +119,11 @@ impl Columns {
         self.wide.is_empty().then_some(self.all_narrow)
     }
 
+    /// How many columns were read, of those that have a bit.
+    pub(super) fn count(&self) -> usize {
+        self.narrow.count_ones() as usize
+    }
+
     /// Whether all columns were read. May be false although they were.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
@@ -95,31 +131,24 @@ impl Columns {
     }
 
     /// Writes a null into each column that was not read.
-    pub(super) fn fill_absent<S: Sink>(&mut self, sink: &mut S) -> Option<()> {
+    pub(super) fn fill_absent<S: Sink>(&self, columns: &mut ColumnNames, sink: &mut S) -> Option<()> {
+        for column in self.absent() {
+            sink.cell(column, Cell::Null).ok()?;
+            columns.count_absent(column);
+        }
+        Some(())
+    }
+
+    /// The columns that were not read.
+    fn absent(&self) -> impl Iterator<Item = usize> {
         let mut bits = self.all_narrow & !self.narrow;
-        while bits != 0 {
-            self.fill(bits.trailing_zeros() as usize, sink)?;
-            bits &= bits - 1;
-        }
-        for place in 0..self.wide.len() {
-            if self.wide[place] != self.record {
-                self.fill(NARROW + place, sink)?;
-            }
-        }
-        Some(())
-    }
-
-    #[inline]
-    fn fill<S: Sink>(&mut self, column: usize, sink: &mut S) -> Option<()> {
-        sink.cell(column, Cell::Null).ok()?;
-        self.count_absent(column);
-        Some(())
-    }
-
-    /// Counts a record without the key of this column.
-    #[inline]
-    pub(super) fn count_absent(&mut self, column: usize) {
-        self.absent[column] += u64::from(!self.are_dropped);
+        let narrow = std::iter::from_fn(move || {
+            let column = (bits != 0).then(|| bits.trailing_zeros() as usize);
+            bits &= bits.wrapping_sub(1);
+            column
+        });
+        let wide = self.wide.iter().enumerate().filter(|(_, record)| **record != self.record);
+        narrow.chain(wide.map(|(column, _)| NARROW + column))
     }
 }
 
@@ -132,7 +161,7 @@ pub(super) const MAX_EXPECTED: u8 = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     head: Bytes32,
-    /// The bit of its column in [`Columns`].
+    /// The bit of its column in [`SeenColumns`].
     pub(super) bit: u64,
     /// A bit for each byte of the head that follows the key.
     free: u32,
@@ -148,7 +177,7 @@ impl Expected {
     /// `written` begins with the comma, or with the brace of the record. None for keys over 32 bytes and columns from 64
     /// on.
     fn new(written: &[u8], column: usize) -> Option<Self> {
-        let bit = Columns::bit(column)?;
+        let bit = SeenColumns::bit(column)?;
         let column = u8::try_from(column).ok()?;
         let length = u8::try_from(written.len()).ok()?;
         let mut head = [0; WIDTH];
@@ -270,12 +299,12 @@ impl KeyPredictor {
     /// Ends a record with these columns. Forgets the order when most keys were mispredicted for several records, and a
     /// guess when one was.
     #[inline]
-    pub(super) fn end_record(&mut self, columns: &Columns) {
+    pub(super) fn end_record(&mut self, seen: &SeenColumns) {
         if self.is_guess && self.misses > 0 {
             self.forget();
-        } else if self.misses == 0 || self.misses * 2 <= columns.narrow.count_ones() as usize {
+        } else if self.misses == 0 || self.misses * 2 <= seen.count() {
             self.mispredicted = 0;
-            self.is_guess &= !columns.is_complete();
+            self.is_guess &= !seen.is_complete();
         } else {
             self.mispredicted += 1;
             if self.mispredicted > self.patience {
@@ -295,29 +324,6 @@ impl KeyPredictor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::CellResult;
-
-    /// Keeps the columns of its cells.
-    struct Written(Vec<usize>);
-
-    impl Sink for Written {
-        fn cell(&mut self, column: usize, _cell: Cell) -> CellResult {
-            self.0.push(column);
-            Ok(())
-        }
-        fn end_record(&mut self) {}
-        fn undo_record(&mut self) {}
-    }
-
-    fn absent(columns: &mut Columns) -> Vec<usize> {
-        let mut sink = Written(Vec::new());
-        columns.fill_absent(&mut sink).expect("takes every cell");
-        sink.0
-    }
-
-    fn columns(count: usize) -> Columns {
-        Columns::new((0..count).map(|number| number.to_string()).collect())
-    }
 
     /// Has read a record with `,"a":`, `,"b":` and `,"c":`, in this order.
     fn predictor() -> KeyPredictor {
@@ -337,7 +343,7 @@ mod tests {
         }
 
         fn end_records(&mut self, records: u32, misses: usize) {
-            let mut seen = columns(3);
+            let mut seen = SeenColumns::new(3);
             (0..3).for_each(|column| assert!(seen.mark(column)));
             for _ in 0..records {
                 self.misses = misses;
@@ -395,7 +401,7 @@ mod tests {
     #[test]
     fn a_guess_is_confirmed_by_a_complete_record_and_replaced_where_it_is_written_differently() {
         let mut predictor = KeyPredictor::new(&["a", "b", "c"].map(str::to_owned));
-        predictor.end_record(&columns(3));
+        predictor.end_record(&SeenColumns::new(3));
         assert!(predictor.is_guess);
         assert_eq!(predictor.recognized(0, r#","a":1"#), Some(("a", false)));
         predictor.learn(br#", "b":"#, 1);
@@ -420,7 +426,7 @@ mod tests {
     #[test]
     fn every_column_is_read_once_in_each_record() {
         for count in [0, 1, 63, 64, 65, 130] {
-            let mut seen = columns(count);
+            let mut seen = SeenColumns::new(count);
             for record in 0..3 {
                 seen.begin_record();
                 assert_eq!(seen.is_complete(), count == 0);
@@ -428,11 +434,11 @@ mod tests {
                     assert!(seen.mark(column) && !seen.mark(column), "{column} of {count}");
                 }
                 let others: Vec<_> = (0..count).filter(|column| column % 3 != record).collect();
-                assert_eq!(absent(&mut seen), others);
+                assert_eq!(seen.absent().collect::<Vec<_>>(), others);
                 for column in others {
                     assert!(seen.mark(column));
                 }
-                assert!(absent(&mut seen).is_empty());
+                assert_eq!(seen.absent().count(), 0);
                 assert!(seen.is_complete() || count > NARROW);
             }
         }

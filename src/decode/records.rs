@@ -8,63 +8,36 @@
 use std::sync::Arc;
 
 use super::envelope::Envelope;
-use super::keys::{BEFORE, Columns, Expected, KeyPredictor, MAX_EXPECTED};
+use super::keys::{BEFORE, ColumnNames, Expected, KeyPredictor, MAX_EXPECTED, SeenColumns};
 use super::reference;
 use super::simd::{Bytes32, Simd, WIDTH, stops_and_non_ascii, with_baseline, with_widest};
 use super::value::{Cursor, ValueReader};
 use super::{Cell, CellResult, Limits, PaddedBytes, Sink};
 use crate::error::Result;
 
-/// Brackets around a value: the response, its `data`, the array and the record.
-const OUTER_DEPTH: usize = 4;
-/// Bytes that are looked at for one member, so that one test of the length is enough: a key, and what may follow it.
-const MEMBER: usize = 3 * WIDTH;
-/// The first byte of a value and those behind it.
-const VALUE: usize = WIDTH + 1;
-
-/// Expected keys.
-type Keys<'k> = std::slice::Iter<'k, Expected>;
-
-/// Reads records, and learns from each what to expect of the next.
+/// Reads records.
 #[derive(Debug)]
 pub(super) struct Records {
-    columns: Columns,
-    predictor: KeyPredictor,
-    values: ValueReader,
-    /// Whether all records are left to `reference`.
-    is_slow: bool,
-    /// Bytes of a record.
-    max_bytes: usize,
+    columns: ColumnNames,
+    /// None if all records are left to `reference`.
+    fast_path: Option<FastPath>,
     max: u64,
     count: u64,
-}
-
-/// The records that were read.
-pub(super) struct Run {
-    pub(super) count: u64,
-    pub(super) end: usize,
-    /// Whether a record begins at the end. Otherwise a comma or the end of the array comes next.
-    pub(super) is_at_record: bool,
+    /// The columns of dropped records, whose keys are not counted.
+    dropped: ColumnNames,
 }
 
 impl Records {
     /// Records after `max` are parsed and dropped.
     pub(super) fn new(names: Arc<[String]>, max: Option<u64>, limits: Limits) -> Self {
-        Self {
-            predictor: KeyPredictor::new(&names),
-            columns: Columns::new(names),
-            values: ValueReader { depth: limits.depth.saturating_sub(OUTER_DEPTH), scratch: PaddedBytes::default() },
-            // No record is allowed, which `reference` reports.
-            is_slow: limits.depth < OUTER_DEPTH,
-            max_bytes: limits.record,
-            max: max.unwrap_or(u64::MAX),
-            count: 0,
-        }
+        let fast_path = FastPath::new(&names, limits);
+        let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
+        Self { columns: ColumnNames::new(names), fast_path, max: max.unwrap_or(u64::MAX), count: 0, dropped }
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn use_reference(&mut self) {
-        self.is_slow = true;
+        self.fast_path = None;
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -75,19 +48,26 @@ impl Records {
         self.count >= self.max
     }
 
-    /// An envelope with the counts alone.
-    pub(super) fn into_envelope(self) -> Envelope {
-        let present = self.columns.present(self.count.min(self.max));
-        Envelope { records: self.count, present, ..Envelope::default() }
+    /// Reads records from `start` on, as far as the fast path can.
+    pub(super) fn read_all<S: Sink>(&mut self, bytes: &[u8], start: usize, sink: &mut S) -> Option<Run> {
+        let fast_path = self.fast_path.as_mut()?;
+        let run = match self.max.saturating_sub(self.count) {
+            0 => fast_path.read_all(bytes, start, u64::MAX, &mut self.dropped, &mut Dropped),
+            max => {
+                let max = max.min(sink.records_until_full().max(1));
+                fast_path.read_all(bytes, start, max, &mut self.columns, sink)
+            }
+        };
+        self.count += run.count;
+        Some(run)
     }
 
     /// Reads one complete record of any content, which begins at `start` in the response.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], start: u64, sink: &mut S) -> Result<()> {
-        self.columns.are_dropped = self.is_full();
         if !self.is_full() {
             reference::read(record, self.count, start, &mut self.columns, sink)?;
         } else if record.first() == Some(&b'{') {
-            reference::read(record, self.count, start, &mut self.columns, &mut Dropped)?;
+            reference::read(record, self.count, start, &mut self.dropped, &mut Dropped)?;
         } else {
             reference::check(record, start)?;
         }
@@ -95,27 +75,53 @@ impl Records {
         Ok(())
     }
 
-    /// Reads records from `start` on and the commas between them, and stops at the first that it cannot read.
-    pub(super) fn read_all<S: Sink>(&mut self, bytes: &[u8], start: usize, sink: &mut S) -> Option<Run> {
-        if self.is_slow {
-            return None;
-        }
-        self.columns.are_dropped = self.is_full();
-        let run = if self.is_full() {
-            self.read_run(bytes, start, u64::MAX, &mut Dropped)
-        } else {
-            let max = (self.max - self.count).min(sink.records_until_full().max(1));
-            self.read_run(bytes, start, max, sink)
-        };
-        self.count += run.count;
-        Some(run)
+    /// An envelope with the counts alone.
+    pub(super) fn into_envelope(self) -> Envelope {
+        Envelope { records: self.count, present: self.columns.present(), ..Envelope::default() }
+    }
+}
+
+/// Brackets around a value: the response, its `data`, the array and the record.
+const OUTER_DEPTH: usize = 4;
+
+/// Reads records, and learns from each what to expect of the next.
+#[derive(Debug)]
+struct FastPath {
+    predictor: KeyPredictor,
+    seen: SeenColumns,
+    values: ValueReader,
+    /// Bytes of a record.
+    max_record: usize,
+}
+
+/// The records that were read.
+pub(super) struct Run {
+    pub(super) count: u64,
+    pub(super) end: usize,
+    /// Whether a record begins at the end. Otherwise a comma or the end of the array comes next.
+    pub(super) is_at_record: bool,
+}
+
+impl FastPath {
+    /// None if the limits allow no record at all.
+    fn new(names: &[String], limits: Limits) -> Option<Self> {
+        let (predictor, seen) = (KeyPredictor::new(names), SeenColumns::new(names.len()));
+        let values = ValueReader { depth: limits.depth.checked_sub(OUTER_DEPTH)?, scratch: PaddedBytes::default() };
+        Some(Self { predictor, seen, values, max_record: limits.record })
     }
 
-    /// Reads up to `max` records.
-    fn read_run<S: Sink>(&mut self, bytes: &[u8], start: usize, max: u64, sink: &mut S) -> Run {
+    /// Reads up to `max` records and the commas between them, and stops at the first that it cannot read.
+    fn read_all<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        max: u64,
+        columns: &mut ColumnNames,
+        sink: &mut S,
+    ) -> Run {
         let mut run = Run { count: 0, end: start, is_at_record: true };
         while run.is_at_record && run.count < max && run.end < bytes.len() {
-            if self.read_record(bytes, &mut run, max, sink).is_none() {
+            if self.read(bytes, &mut run, max, columns, sink).is_none() {
                 sink.undo_record();
                 break;
             }
@@ -124,26 +130,34 @@ impl Records {
     }
 
     /// Reads the record at the end of the run, and maybe others behind it.
-    fn read_record<S: Sink>(&mut self, bytes: &[u8], run: &mut Run, max: u64, sink: &mut S) -> Option<()> {
+    fn read<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        run: &mut Run,
+        max: u64,
+        columns: &mut ColumnNames,
+        sink: &mut S,
+    ) -> Option<()> {
         self.predictor.begin_record();
-        self.columns.begin_record();
+        self.seen.begin_record();
         let mut cursor = Cursor::new(bytes, run.end);
         (cursor.token()? == b'{').then_some(())?;
         loop {
-            cursor = with_widest!(simd => self.run_hot_loop(simd, cursor, run, max, sink))?;
+            cursor = with_widest!(simd => self.run_hot_loop(simd, cursor, run, max, columns, sink))?;
             let before = if cursor.at() == run.end { b'{' } else { b',' };
-            if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, sink)? {
+            if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
             }
         }
         cursor.skip(1);
-        if cursor.at() - run.end > self.max_bytes {
+        if cursor.at() - run.end > self.max_record {
             return None;
         }
-        if !self.columns.is_complete() {
-            self.columns.fill_absent(sink)?;
+        if !self.seen.is_complete() {
+            self.seen.fill_absent(columns, sink)?;
         }
-        self.predictor.end_record(&self.columns);
+        self.predictor.end_record(&self.seen);
+        columns.count_record();
         sink.end_record();
         *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
         if cursor.end_member(b']') == Some(false) && cursor.token().is_some() {
@@ -154,7 +168,13 @@ impl Records {
 
     /// Reads a key and its value, and the comma or brace before them. Returns false for a record without any, whose
     /// closing brace then follows.
-    fn read_member<S: Sink>(&mut self, cursor: &mut Cursor, before: u8, sink: &mut S) -> Option<bool> {
+    fn read_member<S: Sink>(
+        &mut self,
+        cursor: &mut Cursor,
+        before: u8,
+        columns: &ColumnNames,
+        sink: &mut S,
+    ) -> Option<bool> {
         (cursor.token()? == before).then_some(())?;
         let column = if let Some((column, length)) = self.predictor.recognize(cursor.rest()?) {
             cursor.skip(length);
@@ -167,7 +187,7 @@ impl Records {
             }
             let ValueReader { depth, scratch } = &mut self.values;
             let name = cursor.key(scratch)?;
-            let Some(column) = self.columns.find(name) else {
+            let Some(column) = columns.find(name) else {
                 let value = *cursor;
                 *cursor = value.skip_value(*depth)?;
                 sink.extra(name, cursor.text_since(value.at())?);
@@ -177,11 +197,21 @@ impl Records {
             column
         };
         // Of a key that comes twice, the last value counts: `reference` knows which that is.
-        self.columns.mark(column).then_some(())?;
+        self.seen.mark(column).then_some(())?;
         self.values.read_cell(cursor, column, sink)?;
         Some(true)
     }
+}
 
+/// Bytes that are looked at for one member, so that one test of the length is enough: a key, and what may follow it.
+const MEMBER: usize = 3 * WIDTH;
+/// The first byte of a value and those behind it.
+const VALUE: usize = WIDTH + 1;
+
+/// Expected keys.
+type Keys<'k> = std::slice::Iter<'k, Expected>;
+
+impl FastPath {
     /// Parses members from a `,` or `{` on, continues into the next records, and adds each finished one to `run`.
     /// Returns where it stopped, which may be the beginning of a record; `None` if the sink refused a cell.
     ///
@@ -194,12 +224,13 @@ impl Records {
         start: Cursor<'a>,
         run: &mut Run,
         max: u64,
+        columns: &mut ColumnNames,
         sink: &mut S,
     ) -> Option<Cursor<'a>> {
-        let Self { columns, predictor, values, max_bytes, .. } = self;
+        let Self { predictor, seen, values, max_record } = self;
         let all = start.rest()?;
-        let expected = predictor.expected();
-        let (mut keys, mut misses, mut found) = (expected[predictor.next..].iter(), predictor.misses, columns.narrow);
+        let (expected, next) = (predictor.expected(), predictor.next);
+        let (mut keys, mut misses, mut found) = (expected[next..].iter(), predictor.misses, seen.narrow());
         let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
         let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
@@ -227,7 +258,7 @@ impl Records {
                 if misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
                     break;
                 }
-                if !end_record(end + 1, found, run, columns, *max_bytes, sink)? {
+                if !end_record(end + 1, found, run, seen, *max_record, columns, sink)? {
                     break;
                 }
                 (keys, found, ignored) = (expected.iter(), 0, BEFORE);
@@ -236,15 +267,16 @@ impl Records {
             };
             let key_length = usize::from(key.length % MAX_EXPECTED);
             let Some(value) = member.get(key_length..).and_then(|value| value.first_chunk::<VALUE>()) else { break };
-            if key.bit & !found == 0 {
+            let read = if key.bit & !found != 0 {
+                take_value(simd, usize::from(key.column), value, sink)
+            } else {
                 // A key that comes twice.
                 break;
-            }
-            let column = usize::from(key.column);
-            let length = if let Some(length) = take_value(simd, column, value, sink) {
+            };
+            let length = if let Some(length) = read {
                 length
             } else {
-                let Some(length) = take_any(&rest[key_length..], column, values, sink) else { break };
+                let Some(length) = take_any(&rest[key_length..], key.column, values, sink) else { break };
                 length
             };
             (keys, ignored) = (candidates, 0);
@@ -255,7 +287,7 @@ impl Records {
             };
             rest = after;
         }
-        columns.narrow = found;
+        seen.set_narrow(found);
         let next = expected.len() - keys.len();
         // Records that were finished here had no miss.
         if run.count != count_before {
@@ -283,15 +315,17 @@ fn end_record<S: Sink>(
     end: usize,
     found: u64,
     run: &mut Run,
-    columns: &mut Columns,
+    seen: &mut SeenColumns,
     limit: usize,
+    columns: &mut ColumnNames,
     sink: &mut S,
 ) -> Option<bool> {
-    let Some(all) = columns.all_narrow().filter(|_| end - run.end <= limit) else { return Some(false) };
+    let Some(all) = seen.all_narrow().filter(|_| end - run.end <= limit) else { return Some(false) };
     if found != all {
-        columns.narrow = found;
-        columns.fill_absent(sink)?;
+        seen.set_narrow(found);
+        seen.fill_absent(columns, sink)?;
     }
+    columns.count_record();
     sink.end_record();
     (run.count, run.end) = (run.count + 1, end + 1);
     Some(true)
@@ -300,9 +334,9 @@ fn end_record<S: Sink>(
 /// Passes a value of any kind on to its column and returns its length. None if the value is invalid or incomplete, or if
 /// the sink refuses.
 #[inline(never)]
-fn take_any<S: Sink>(bytes: &[u8], column: usize, values: &mut ValueReader, sink: &mut S) -> Option<usize> {
+fn take_any<S: Sink>(bytes: &[u8], column: u8, values: &mut ValueReader, sink: &mut S) -> Option<usize> {
     let mut cursor = Cursor::new(bytes, 0);
-    values.read_cell(&mut cursor, column, sink)?;
+    values.read_cell(&mut cursor, usize::from(column), sink)?;
     Some(cursor.at())
 }
 

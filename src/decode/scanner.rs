@@ -135,15 +135,11 @@ pub(super) fn find_overlong_number(json: &[u8]) -> Option<usize> {
     }
     let mut offset = 0;
     for (is_string, part) in parts(json) {
-        if !is_string {
-            for run in part.chunk_by(|one, other| is_of_number(*one) == is_of_number(*other)) {
-                if run.len() > NUMBER && is_of_number(run[0]) {
-                    return Some(offset);
-                }
-                offset += run.len();
+        for run in part.chunk_by(|one, other| is_string || is_of_number(*one) == is_of_number(*other)) {
+            if !is_string && run.len() > NUMBER && is_of_number(run[0]) {
+                return Some(offset);
             }
-        } else {
-            offset += part.len();
+            offset += run.len();
         }
     }
     None
