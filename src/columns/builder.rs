@@ -84,9 +84,7 @@ impl Builder {
             Some(ColumnType::Int64) => TypedCells::Int64(PrimitiveBuilder::default()),
             Some(ColumnType::Float64) => TypedCells::Float64(PrimitiveBuilder::default()),
             Some(ColumnType::Bool) => TypedCells::Bool(PrimitiveBuilder::default()),
-            Some(ColumnType::Timestamp | ColumnType::TimeOrString) => {
-                TypedCells::Timestamp(PrimitiveBuilder::default())
-            }
+            Some(ColumnType::Timestamp) => TypedCells::Timestamp(PrimitiveBuilder::default()),
             None => TypedCells::Inferred(Inferred::new()),
         };
         Self { column: column.clone(), cells, had_wide: false, had_others: false }

@@ -13,7 +13,6 @@ mod numbers;
 mod primitive_builder;
 mod sink;
 mod string_builder;
-mod times;
 mod unify;
 mod untyped;
 mod zoned;
@@ -25,7 +24,6 @@ pub use column::{Column, Types, codes, customers, frozen, items, known_types, sc
 pub use column_type::{ColumnType, NAME};
 pub use dictionary::{to_dictionaries, with_dictionaries};
 pub use sink::{ColumnSink, Options};
-pub use times::{collected, parse_times, streamed};
 pub use unify::{Unified, unify};
 pub use untyped::{retyped, with_types};
 pub use zoned::{text_schema, with_text_times, zoned, zoned_schema};
