@@ -37,19 +37,13 @@ pub enum Value<'a> {
     Cell(Cell<'a>),
 }
 
-/// A key that was not requested. Its name and its JSON are in the text of the block.
+/// A key that was not requested. In the text of the block are its name, from `start` on, and its value as JSON.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extra {
     pub(super) row: usize,
-    pub(super) name: Span,
-    pub(super) json: Span,
-}
-
-/// A part of the text of a block.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
     pub(super) start: usize,
-    pub(super) length: usize,
+    pub(super) value: usize,
+    pub(super) end: usize,
 }
 
 /// The memory of a block.
@@ -105,7 +99,7 @@ impl Block {
 
     #[inline]
     fn cell(&self, cell: &StoredCell) -> Cell<'_> {
-        let text = || self.text_at(cell.start as usize, cell.length as usize);
+        let text = || self.text_of(cell);
         match cell.tag {
             Tag::Null => Cell::Null,
             Tag::False => Cell::Bool(false),
@@ -122,12 +116,11 @@ impl Block {
         let rest = &self.extras[*cursor..];
         let count = rest.iter().take_while(|extra| extra.row == row).count();
         *cursor += count;
-        let text = |part: Span| self.text_at(part.start, part.length);
-        rest.iter().take(count).map(move |extra| (text(extra.name), text(extra.json)))
+        rest.iter().take(count).map(|extra| (&self.text[extra.start..extra.value], &self.text[extra.value..extra.end]))
     }
 
-    fn text_at(&self, start: usize, length: usize) -> &str {
-        &self.text[start..start + length]
+    fn text_of(&self, cell: &StoredCell) -> &str {
+        &self.text[cell.start as usize..][..cell.length as usize]
     }
 }
 
@@ -140,29 +133,21 @@ impl Batch for Block {
         // Most blocks need no look at their cells: their texts take in Python what they take here, or less.
         let is_wide = has_wide(&self.text);
         let cells = if self.has_nested || is_wide { self.cells.as_slice() } else { &[] };
-        let beyond = |text: &str| text_bytes(text).saturating_sub(text.len());
+        let beyond = |text: &str| text_bytes(text.as_bytes()).saturating_sub(text.len());
         let nested = |json: &str| {
             let size = json_size(json);
             size.values * ENTRY_BYTES + size.text.saturating_sub(json.len())
         };
-        let cells = cells.iter().map(|cell| {
-            let text = || self.text_at(cell.start as usize, cell.length as usize);
-            match cell.tag {
-                Tag::Nested => nested(text()),
-                Tag::String if is_wide => beyond(text()),
-                _ => 0,
-            }
+        let cells = cells.iter().map(|cell| match cell.tag {
+            Tag::Nested => nested(self.text_of(cell)),
+            Tag::String if is_wide => beyond(self.text_of(cell)),
+            _ => 0,
         });
-        let mut named = 0;
-        let extras = self.extras.iter().map(|extra| {
-            // Records with the same keys share the names.
-            let is_new = extra.name.start >= named;
-            named = named.max(extra.name.start + 1);
-            let name = if is_wide && is_new { beyond(self.text_at(extra.name.start, extra.name.length)) } else { 0 };
-            name + nested(self.text_at(extra.json.start, extra.json.length))
-        });
+        let extras = self.extras.iter().map(|extra| nested(&self.text[extra.value..extra.end]));
+        // Records share the names of such keys.
+        let names: usize = self.extras.iter().map(|extra| extra.value - extra.start).sum();
         let beyond: usize = cells.sum::<usize>() + extras.sum::<usize>();
-        self.text.len() + self.rows * MAP_BYTES + self.cells.len() * ENTRY_BYTES + beyond
+        self.text.len() - names + self.rows * MAP_BYTES + self.cells.len() * ENTRY_BYTES + beyond
     }
 }
 

@@ -4,7 +4,7 @@
 mod block;
 
 pub use self::block::{Block, Value};
-use self::block::{Extra, Memory, NULL, Span, StoredCell, Tag};
+use self::block::{Extra, Memory, NULL, StoredCell, Tag};
 pub use crate::decode::Cell;
 use crate::decode::{BatchSink, BufferPool, Bytes32, CellResult, PaddedBytes, Sink, TypeMismatch};
 use crate::error::{Result, defect};
@@ -30,10 +30,8 @@ pub struct Cells {
     /// Whether a cell may be an object or array.
     has_nested: bool,
     extras: Vec<Extra>,
-    /// Index of the first extra of the incomplete row.
-    row_extras: usize,
-    /// Index of the first extra of the last complete row.
-    last_extras: usize,
+    /// Extras of complete rows.
+    kept_extras: usize,
     /// Length of the text of complete rows.
     kept: usize,
     /// Index of the first cell of the incomplete row.
@@ -46,7 +44,6 @@ impl Cells {
     #[must_use]
     pub fn new(columns: usize) -> Self {
         let (text, values, extras) = (PaddedBytes::default(), vec![NULL; columns], Vec::new());
-        let (row_extras, last_extras) = (0, 0);
         let max_rows = (BLOCK_CELLS / columns.max(1)).clamp(1, BLOCK_ROWS);
         Self {
             columns,
@@ -56,8 +53,7 @@ impl Cells {
             values,
             has_nested: false,
             extras,
-            row_extras,
-            last_extras,
+            kept_extras: 0,
             kept: 0,
             row: 0,
             pool: BufferPool::default(),
@@ -74,8 +70,7 @@ impl Cells {
         cells.truncate(self.row);
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
         let has_nested = std::mem::take(&mut self.has_nested);
-        (self.rows, self.kept, self.row) = (0, 0, 0);
-        (self.row_extras, self.last_extras) = (0, 0);
+        (self.rows, self.kept_extras, self.kept, self.row) = (0, 0, 0, 0);
         Ok(Block { columns, rows, text, cells, has_nested, extras, pool: self.pool.handle() })
     }
 
@@ -102,27 +97,6 @@ impl Cells {
         let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else { return false };
         self.values[self.row + column] = StoredCell { tag, start, length: end - start, integer };
         true
-    }
-
-    /// The text of the name of a key that was not requested. Records with the same keys share the names.
-    #[inline]
-    fn extra_name(&mut self, name: &str) -> Span {
-        let before = self.extras.get(self.last_extras + self.extras.len() - self.row_extras);
-        if let Some(known) = before.map(|extra| extra.name)
-            && self.text.as_slice()[known.start..known.start + known.length] == *name.as_bytes()
-        {
-            return known;
-        }
-        let start = self.text.len();
-        self.text.push(name.as_bytes());
-        Span { start, length: name.len() }
-    }
-
-    /// Stores a key whose JSON is the last text of the block, from `start` on.
-    #[inline]
-    fn store_extra(&mut self, name: Span, start: usize) {
-        let json = Span { start, length: self.text.len() - start };
-        self.extras.push(Extra { row: self.rows, name, json });
     }
 }
 
@@ -192,24 +166,12 @@ impl Sink for Cells {
         if self.kept >= BLOCK_BYTES { 0 } else { self.max_rows.saturating_sub(self.rows) as u64 }
     }
 
-    fn undo_cell(&mut self, _column: usize) {
-        // The next cell replaces it.
-    }
-
     fn extra(&mut self, name: &str, json: &str) {
-        let name = self.extra_name(name);
         let start = self.text.len();
+        self.text.push(name.as_bytes());
+        let value = self.text.len();
         self.text.push(json.as_bytes());
-        self.store_extra(name, start);
-    }
-
-    #[inline]
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        let name = self.extra_name(name);
-        let start = self.text.len();
-        self.text.push_block(json, length);
-        self.store_extra(name, start);
-        true
+        self.extras.push(Extra { row: self.rows, start, value, end: self.text.len() });
     }
 
     #[inline]
@@ -218,13 +180,13 @@ impl Sink for Cells {
         self.row += self.columns;
         self.values.resize(self.row + self.columns, NULL);
         self.kept = self.text.len();
-        self.last_extras = std::mem::replace(&mut self.row_extras, self.extras.len());
+        self.kept_extras = self.extras.len();
     }
 
     fn undo_record(&mut self) {
         // The cells stay: each is written again before the record is complete.
         self.text.truncate(self.kept);
-        self.extras.truncate(self.row_extras);
+        self.extras.truncate(self.kept_extras);
     }
 }
 

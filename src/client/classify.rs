@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
-use crate::decode::{Envelope, Member, RecordShape};
+use crate::decode::{Envelope, Member, RecordShape, json_type};
 use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
 use crate::retry::{Remedy, Verdict};
 use crate::transport::Response;
@@ -67,7 +67,7 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Res
     }
     let status = envelope
         .status()
-        .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", json_type(found))))?;
+        .map_err(|found| wrong_field("data.status", &format!("is not a bool but {}", json_type(found))))?;
     if status == Some(false) {
         return Err(api_error(code, "data.status false", Refusal::of_envelope(envelope, code)));
     }
@@ -180,18 +180,6 @@ fn with_content_type(error: Error, response: &Response) -> Error {
 /// The content type for a message.
 fn content_type(response: &Response) -> String {
     response.content_type.as_deref().map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
-}
-
-/// The type of a value of JSON, which may be a value of a record and is not quoted.
-fn json_type(json: &str) -> &'static str {
-    match json.as_bytes().first() {
-        Some(b'n') => "null",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'"') => "a string",
-        Some(b'[') => "an array",
-        Some(b'{') => "an object",
-        _ => "a number",
-    }
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.

@@ -8,8 +8,8 @@ use super::column::Column;
 use super::column_type::{ColumnType, Names};
 use super::inferred::{Inferred, replay};
 use super::numbers::{any_wide, as_float, float, integral};
-use super::primitive_builder::PrimitiveBuilder;
-use super::string_builder::StringBuilder;
+use super::primitives::PrimitiveBuilder;
+use super::strings::StringBuilder;
 use super::untyped;
 use crate::decode::{Bytes32, Cell, CellResult, TypeMismatch, integer};
 use crate::error::Result;
@@ -84,9 +84,7 @@ impl Builder {
             Some(ColumnType::Int64) => TypedCells::Int64(PrimitiveBuilder::default()),
             Some(ColumnType::Float64) => TypedCells::Float64(PrimitiveBuilder::default()),
             Some(ColumnType::Bool) => TypedCells::Bool(PrimitiveBuilder::default()),
-            Some(ColumnType::Timestamp | ColumnType::TimeOrString) => {
-                TypedCells::Timestamp(PrimitiveBuilder::default())
-            }
+            Some(ColumnType::Timestamp) => TypedCells::Timestamp(PrimitiveBuilder::default()),
             None => TypedCells::Inferred(Inferred::new()),
         };
         Self { column: column.clone(), cells, had_wide: false, had_others: false }

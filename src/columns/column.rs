@@ -59,9 +59,8 @@ pub fn codes(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<C
     columns(attributes, overrides, |name| {
         let column_type = match name {
             "pool_id" | "audience_type" | "code_status" => ColumnType::Int64,
-            "date_created" | "allocated_time" => ColumnType::Timestamp,
+            "date_created" | "allocated_time" | "last_used_time" => ColumnType::Timestamp,
             // The API specification does not define their types.
-            "last_used_time" => ColumnType::TimeOrString,
             "last_used_source" | "channel_id" => ColumnType::StringOrJson,
             _ => ColumnType::String,
         };

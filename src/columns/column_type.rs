@@ -25,8 +25,6 @@ macro_rules! column_types {
             $($(#[$doc])* $variant,)*
             /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
             StringOrJson,
-            /// As `Timestamp`. A collected result has strings instead, if one of the values is no time.
-            TimeOrString,
             /// The names of the values that a promotion code attribute can have; any other value as `StringOrJson`.
             Name(Names),
         }
@@ -40,7 +38,7 @@ macro_rules! column_types {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
-                    Self::StringOrJson | Self::TimeOrString => self.in_files().name(),
+                    Self::StringOrJson => self.in_files().name(),
                     Self::Name(_) => NAME,
                 }
             }
@@ -49,7 +47,7 @@ macro_rules! column_types {
             pub(super) const fn arrow(self) -> DataType {
                 match self {
                     $(Self::$variant => $arrow,)*
-                    Self::StringOrJson | Self::TimeOrString => self.in_files().arrow(),
+                    Self::StringOrJson => self.in_files().arrow(),
                     Self::Name(_) => DataType::Utf8,
                 }
             }
@@ -58,7 +56,7 @@ macro_rules! column_types {
             const fn aliases(self) -> &'static [&'static str] {
                 match self {
                     $(Self::$variant => $aliases,)*
-                    Self::StringOrJson | Self::TimeOrString | Self::Name(_) => &[],
+                    Self::StringOrJson | Self::Name(_) => &[],
                 }
             }
         }
@@ -118,7 +116,6 @@ impl ColumnType {
     pub const fn in_files(self) -> Self {
         match self {
             Self::StringOrJson => Self::String,
-            Self::TimeOrString => Self::Timestamp,
             decided => decided,
         }
     }
@@ -136,13 +133,7 @@ impl ColumnType {
     pub(super) const fn mark(self) -> Option<&'static str> {
         match self {
             Self::Json | Self::Name(_) => Some(self.name()),
-            Self::String
-            | Self::StringOrJson
-            | Self::Int64
-            | Self::Float64
-            | Self::Bool
-            | Self::Timestamp
-            | Self::TimeOrString => None,
+            Self::String | Self::StringOrJson | Self::Int64 | Self::Float64 | Self::Bool | Self::Timestamp => None,
         }
     }
 
@@ -165,8 +156,9 @@ mod tests {
 
     #[test]
     fn a_field_has_the_type_of_its_column() {
-        let others = [ColumnType::StringOrJson, ColumnType::TimeOrString];
-        for column_type in ColumnType::ALL.iter().copied().chain(others).chain(ColumnType::named("code_status")) {
+        for column_type in
+            ColumnType::ALL.iter().copied().chain([ColumnType::StringOrJson]).chain(ColumnType::named("code_status"))
+        {
             for views in [false, true] {
                 let field = Column::new("code_status", column_type).field(views).expect("a known type");
                 assert_eq!(ColumnType::of(&field).expect("our field"), column_type.in_files());

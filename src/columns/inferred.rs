@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field};
 use super::builder::Builder;
 use super::column_type::ColumnType;
 use super::numbers::{float, integral};
-use super::string_builder::StringBuilder;
+use super::strings::StringBuilder;
 use crate::decode::{Bytes32, Cell, integer};
 use crate::error::{Result, defect};
 

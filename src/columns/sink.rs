@@ -152,11 +152,6 @@ impl Sink for ColumnSink {
         false
     }
 
-    #[inline]
-    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
-        true
-    }
-
     fn records_until_full(&self) -> u64 {
         if !self.full.is_empty() {
             return 0;
@@ -164,10 +159,6 @@ impl Sink for ColumnSink {
         let by_bytes = (self.options.max_bytes - self.bytes.min(self.options.max_bytes))
             .div_ceil((self.builders.len() * CELL_BYTES).max(1));
         (self.options.max_rows.saturating_sub(self.records)).min(by_bytes).max(1) as u64
-    }
-
-    fn undo_cell(&mut self, column: usize) {
-        self.builders[column].truncate(self.records);
     }
 
     #[inline]

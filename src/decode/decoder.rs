@@ -3,23 +3,48 @@
 //! Parses the pieces in place and buffers only the value that is incomplete. A response is complete when its root
 //! object has closed and nothing follows.
 
-use super::envelope::Envelope;
-use super::envelope_builder::{EnvelopeBuilder, Level};
-use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_long_members, too_many_members};
-use super::input_chunk::InputChunk;
-use super::raw_json::{WithoutBlanks, has_single_blanks};
+use memchr::memrchr;
+
+use super::envelope::{Envelope, EnvelopeBuilder, Level};
 use super::records::Records;
-use super::reference::check;
-use super::value_end::ValueEnd;
+use super::reference::{check, invalid, overlong_number};
+use super::scanner::{Refusal, ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
 use super::{DecodePlan, Limits, Sink};
 use crate::contract::envelope::field;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 
+/// Characters of a body or a key in an error.
+const EXCERPT_CHARACTERS: usize = 200;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A body that is no envelope is read up to here, so that its error does not depend on how it arrives.
 const BEGINNING_BYTES: usize = 800;
 /// Input is parsed in pieces that stay in the processor's cache.
 const PIECE_BYTES: usize = 128 << 10;
+
+/// A part of the body that begins at a token, and the position in it.
+struct InputChunk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    records_end: Option<usize>,
+}
+
+impl<'a> InputChunk<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, records_end: None }
+    }
+
+    /// The bytes from the position on.
+    fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// The bytes up to the last closing brace. A record that ends behind it is incomplete, and reading it only to undo
+    /// it would be expensive. Searched once for the whole chunk.
+    fn records(&mut self) -> &'a [u8] {
+        let end = *self.records_end.get_or_insert_with(|| memrchr(b'}', self.bytes).map_or(0, |brace| brace + 1));
+        &self.bytes[..end]
+    }
+}
 
 /// Which token may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +256,7 @@ impl Decoder {
         if self.expect == Expect::Root && !self.skip_byte_order_mark(chunk) {
             return Ok(false);
         }
-        chunk.skip_space();
+        chunk.at += chunk.rest().iter().take_while(|byte| is_blank(**byte)).count();
         let Some(&byte) = chunk.rest().first() else { return Ok(false) };
         let in_records = self.builder.is_in_records();
         self.expect = match (self.expect, byte) {
@@ -303,15 +328,19 @@ impl Decoder {
     /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
     fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
         let depth = self.limits.depth.saturating_sub(self.builder.depth());
-        let refused = |refusal| refused(refusal, offset, &self.limits);
-        let found = value_end.advance(bytes, depth, self.limits.number).map_err(refused)?;
-        let (what, limit) = match self.expect {
-            Expect::Element | Expect::ElementOrEnd => ("record", self.limits.record),
-            // Without records, only the limit on the body applies.
-            Expect::Value if self.records.is_none() => ("value", usize::MAX),
-            _ => ("value", self.limits.value),
-        };
-        if value_end.length() > limit { Err(too_large(what, limit as u64)) } else { Ok(found) }
+        let found = value_end.advance(bytes, depth).map_err(|refusal| match refusal {
+            Refusal::Depth(inner) => {
+                invalid(offset + inner as u64, &format!("more than {} open brackets", self.limits.depth))
+            }
+            Refusal::Scalar => overlong_number(offset),
+        })?;
+        // Without records, only the limit on the body applies to values.
+        let is_limited = self.expect != Expect::Value || self.records.is_some();
+        if is_limited && value_end.length > self.limits.record {
+            let what = if self.builder.is_in_records() { "record" } else { "value" };
+            return Err(too_large(what, self.limits.record as u64));
+        }
+        Ok(found)
     }
 
     /// Reads records on the fast path. Returns false if a record begins here that has to be read otherwise.
@@ -330,15 +359,10 @@ impl Decoder {
             (Expect::Key | Expect::KeyOrEnd, _) => {
                 let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
                 self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
-                // Without records, only the limit on the body applies.
-                if self.records.is_some() && self.builder.keys() > self.limits.members {
-                    return Err(too_many_members(self.limits.members));
-                }
                 Expect::Colon
             }
             (_, Some(records)) => {
-                let row = records.count();
-                records.read(json, sink).map_err(|error| error.into_error(row, offset))?;
+                records.read(json, offset, sink)?;
                 Expect::CommaOrEnd
             }
             (_, None) => {
@@ -357,12 +381,15 @@ impl Decoder {
 
     /// Adds a member of the envelope or of its `data`, which begins at this offset of the body.
     fn take_member(&mut self, json: Vec<u8>, offset: u64) -> Result<()> {
-        check(&json, 0, self.limits.number).map_err(|error| error.into_error(0, offset))?;
+        check(&json, offset)?;
         let value = String::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
         self.builder.take_value(value.into_boxed_str());
         // Without records, only the limit on the body applies.
         if self.records.is_some() && self.builder.bytes() > self.limits.record {
-            return Err(too_long_members(self.limits.record));
+            let limit = self.limits.record;
+            let message = format!("response too large: the JSON outside its records takes more than {limit} bytes");
+            return Err(Error::new(Kind::ResponseTooLarge, message)
+                .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64))));
         }
         Ok(())
     }
@@ -370,4 +397,29 @@ impl Decoder {
     fn invalid(&self, chunk: &InputChunk, reason: &str) -> Error {
         invalid(self.passed + chunk.at as u64, reason)
     }
+}
+
+/// Something longer than its limit in bytes.
+pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
+    Error::new(Kind::ResponseTooLarge, format!("response too large: {what} exceeds {limit} bytes"))
+        .with(|details| (details.field, details.limit) = (Some(what.to_owned()), Some(limit)))
+}
+
+/// A body that is not an object: JSON of another type, or no JSON at all.
+fn not_an_envelope(start: &[u8]) -> Error {
+    let is_word = [&b"null"[..], b"true", b"false"].iter().any(|word| start.starts_with(word));
+    if is_word || matches!(start.first(), Some(b'[' | b'"' | b'0'..=b'9' | b'-')) {
+        return Error::new(Kind::Envelope, "the response is not a JSON object")
+            .with(|details| details.field = Some(String::new()))
+            .with_hint("check base_url");
+    }
+    let body = excerpt(&String::from_utf8_lossy(start), EXCERPT_CHARACTERS);
+    Error::new(Kind::NotJson, "the response is not JSON").with(|details| details.body_excerpt = Some(body))
+}
+
+/// A key that the envelope has twice. The first may have been acted on already, so neither counts.
+fn duplicate_key(path: &str) -> Error {
+    let name = excerpt(path, EXCERPT_CHARACTERS);
+    Error::new(Kind::Envelope, format!("duplicate key in the response: {name}"))
+        .with(|details| details.field = Some(name))
 }

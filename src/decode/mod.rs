@@ -1,46 +1,66 @@
 //! The streaming JSON decoder: takes the bytes of a response in pieces of any size and writes cells into a [`Sink`].
 //!
-//! No I/O, no Arrow, no Python. `decoder` walks the envelope and buffers only the value that is incomplete.
-//! `fast_path` reads records that look like the ones before them, most of their members in the loop of `hot_loop`.
-//! `reference` reads all others with `serde_json` and alone reports what is wrong with a record.
+//! No I/O, no Arrow, no Python. `decoder` walks the envelope and buffers only the value that is incomplete. `records`
+//! reads records that look like the ones before them, most of their members in one loop. `reference` reads all others
+//! with `serde_json` and alone reports what is wrong with a record.
 #![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
-mod buffer_pool;
-mod column_names;
-mod cursor;
+mod buffers;
 mod decoder;
 mod envelope;
-mod envelope_builder;
-mod error;
-mod escape;
-mod expected_key;
-mod fast_path;
-mod hot_loop;
-mod input_chunk;
-mod integer;
-mod key_predictor;
-mod padded_bytes;
-mod plan;
-mod raw_json;
+mod keys;
 mod records;
 mod reference;
-mod seen_columns;
+mod scanner;
 mod simd;
-mod string_scan;
-mod value_end;
-mod value_reader;
+mod value;
 
-pub use buffer_pool::{BufferPool, PoolHandle};
+use std::sync::Arc;
+
+pub use buffers::{BufferPool, PaddedBytes, PoolHandle};
 pub use decoder::Decoder;
+pub(crate) use decoder::too_large;
 pub use envelope::{Envelope, Member, NO_DATA, RecordShape};
-pub(crate) use error::{column_type, too_large};
-pub use integer::integer;
-pub use padded_bytes::PaddedBytes;
-pub use plan::{DecodePlan, Limits};
-pub use raw_json::{BorrowedString, JsonSize, Members, has_wide, json_size, text_bytes};
+pub use reference::{BorrowedString, Members};
+pub(crate) use reference::{column_type, json_type};
+pub use scanner::{JsonSize, has_wide, is_blank, json_size, parts, text_bytes};
 pub use simd::Bytes32;
+pub use value::integer;
 
 use crate::error::Result;
+
+/// What to decode.
+#[derive(Clone, Debug, Default)]
+pub struct DecodePlan {
+    /// The columns of the records in `data.data`. None for a response without records, whose members are all kept.
+    pub columns: Option<Arc<[String]>>,
+    /// Records after this many are parsed and dropped.
+    pub max_records: Option<u64>,
+    /// What the response may hold at most.
+    pub limits: Limits,
+}
+
+/// Bytes of one number.
+const NUMBER: usize = 1_024;
+
+/// What a response may hold at most. `docs/reliability.md` explains the defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the body.
+    pub body: u64,
+    /// The setting that limits the body, if one does.
+    pub body_setting: Option<&'static str>,
+    /// Bytes of one record. In a response with records also of a value of the envelope, and of all of them in memory.
+    pub record: usize,
+    /// Nested brackets, including the brackets of the envelope.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 8 << 30, body_setting: None, record: 64 << 20, depth: 128 }
+    }
+}
 
 /// Why a sink refuses a cell. The decoder adds where the cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +97,8 @@ pub type CellResult = std::result::Result<(), TypeMismatch>;
 /// each key that was not requested, and then [`Sink::end_record`]. It may call [`Sink::undo_record`] instead and then
 /// write the same record again. A record with a [`TypeMismatch`] is undone and fails the response.
 ///
-/// [`Sink::short_string`], [`Sink::short_integer`] and [`Sink::short_extra`] are quicker ways to write what is most
-/// frequent. A sink may refuse each of them: it then takes nothing, and gets the value the other way.
+/// [`Sink::short_string`] and [`Sink::short_integer`] are quicker ways to write what is most frequent. A sink may
+/// refuse each of them: it then takes nothing, and gets the value as a cell.
 pub trait Sink {
     /// Writes a cell.
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
@@ -91,15 +111,8 @@ pub trait Sink {
     fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Bytes32, _length: usize) -> bool {
         false
     }
-    /// Discards the cell of this column of the current record. It is then written again: its key came twice.
-    fn undo_cell(&mut self, column: usize);
     /// Receives a key that was not requested, with its value as valid JSON. Ignores it by default.
     fn extra(&mut self, _name: &str, _json: &str) {}
-    /// Receives a key that was not requested: its value is the first `length` bytes of `json`, which are ASCII, fewer
-    /// than all. Returns false if the sink refuses.
-    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
-        false
-    }
     /// Most records that the sink takes before a batch is full. 0: the decoder stops until the batch is taken.
     fn records_until_full(&self) -> u64 {
         u64::MAX

@@ -50,15 +50,8 @@ impl Sink for Objects {
         self.row.insert(self.names[column].clone(), integer.into());
         true
     }
-    fn undo_cell(&mut self, column: usize) {
-        self.row.remove(&self.names[column]).expect("a key that came before");
-    }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.insert(name.to_owned(), serde_json::from_str(json).expect("valid JSON"));
-    }
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        self.extra(name, str::from_utf8(json.get(..length).expect("in the block")).expect("ASCII"));
-        true
     }
     fn end_record(&mut self) {
         self.rows.push(Value::Object(std::mem::take(&mut self.row)));

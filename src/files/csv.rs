@@ -78,7 +78,8 @@ impl CsvOptions {
                 write!(field, "{time}")
             }
             DataType::Utf8View => field.write_all(self.text(column.as_string_view().value(row)).as_bytes()),
-            _ => field.write_all(self.text(column.as_string::<i32>().value(row)).as_bytes()),
+            DataType::Utf8 => field.write_all(self.text(column.as_string::<i32>().value(row)).as_bytes()),
+            other => Err(io::Error::other(format!("no column is of type {other}"))),
         }
     }
 }

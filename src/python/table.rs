@@ -220,7 +220,7 @@ fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef, has_names: bool
         ColumnType::Bool => {
             each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
         }
-        ColumnType::Timestamp | ColumnType::TimeOrString => {
+        ColumnType::Timestamp => {
             let zone = match array.data_type() {
                 DataType::Timestamp(_, Some(zone)) => Some(Zone::try_new(zone).map_err(|error| raise(py, error))?),
                 _ => None,

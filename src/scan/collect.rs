@@ -46,8 +46,7 @@ impl Scan {
 
     /// As [`Self::collect`], without the warning for ids that were not found.
     pub(super) async fn collect_quietly(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
-        let (columns, time_column) = (columns::collected(&self.columns), self.time_column());
-        let collected = columns.clone();
+        let (columns, time_column) = (self.columns.clone(), self.time_column());
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
         let result = client.result_size(Kept::Records);
         let open = |scan: &Self| {
@@ -62,8 +61,7 @@ impl Scan {
             }
             (batches.of_last(responses.attempt(), Vec::new), responses.stats())
         };
-        let (schema, batches, mixed) = columns::unify(&collected, options.views, batches)?;
-        let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
+        let (schema, batches, mixed) = columns::unify(&self.columns, options.views, batches)?;
         let schema = self.times.schema(schema);
         let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
         let mut ids = self.ids();
@@ -73,11 +71,6 @@ impl Scan {
             }
         }
         stats.set_ids(ids.as_ref());
-        stats.notes.extend(
-            strings
-                .into_iter()
-                .map(|name| format!("{name} is a column of strings: not every value is a time as YYYY-MM-DD HH:MM:SS")),
-        );
         Ok(Collected { schema, batches, stats: Arc::new(stats.with_mixed(mixed)) })
     }
 

@@ -231,25 +231,9 @@ impl<S: Sink> Sink for WithStats<S> {
         self.sink.records_until_full()
     }
 
-    fn undo_cell(&mut self, column: usize) {
-        if self.time_column == Some(column) {
-            self.time = None;
-        }
-        self.sink.undo_cell(column);
-    }
-
     fn extra(&mut self, name: &str, json: &str) {
         self.count_extra(name);
         self.sink.extra(name, json);
-    }
-
-    #[inline]
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        let is_taken = self.sink.short_extra(name, json, length);
-        if is_taken {
-            self.count_extra(name);
-        }
-        is_taken
     }
 
     #[inline]

@@ -118,9 +118,7 @@ impl Scan {
         create: impl Fn(&SchemaRef, Moment) -> Result<W>,
     ) -> Result<(Stats, Option<W>)> {
         if self.splits() {
-            // The same types as without parts: other files of the folder have them.
-            let strict = Self { columns: columns::streamed(&self.columns), ..self.clone() };
-            let collected = strict.collect_quietly(client, Options { widen: true, ..OPTIONS });
+            let collected = self.collect_quietly(client, Options { widen: true, ..OPTIONS });
             let Collected { schema, batches, stats } = collected.await?;
             let write = || {
                 let mut writer = create(&schema, stats.figures.requested_at())?;
@@ -167,7 +165,7 @@ impl Scan {
         let has_names = types.iter().any(|column_type| matches!(column_type, Some(ColumnType::Name(_))));
         (has_zone || has_names).then(|| {
             Rewrite(Box::new(move |column, cell| match (types.get(column)?.as_ref()?, cell) {
-                (ColumnType::Timestamp | ColumnType::TimeOrString, Cell::String(text)) if has_zone => times.text(text),
+                (ColumnType::Timestamp, Cell::String(text)) if has_zone => times.text(text),
                 (ColumnType::Name(names), Cell::Integer(number)) => {
                     let value: i64 = number.parse().ok()?;
                     names.iter().find(|(_, known)| *known == value).map(|(name, _)| (*name).to_owned())

@@ -209,8 +209,7 @@ class Client(BaseClient):
 
         Returns:
             A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and
-            `date_created` and `allocated_time` timestamps without a zone. So is `last_used_time`, if every value is
-            a time: otherwise a collected result has strings, and a stream or file raises an error.
+            `date_created`, `allocated_time` and `last_used_time` timestamps without a zone.
 
         Examples:
             >>> import dataaccess as da

@@ -47,6 +47,11 @@ pub(super) fn broken() -> impl Strategy<Value = String> {
         1 => (1_usize..140).prop_map(|depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth))),
         1 => (190_usize..400).prop_map(|length| "9".repeat(length)),
         1 => (190_usize..400).prop_map(|length| format!("[{}]", "9".repeat(length))),
+        1 => (1_000_usize..1_050, 0_usize..2).prop_map(|(length, fractions)| {
+            let number = format!("1{}{}", ".".repeat(fractions), "9".repeat(length));
+            format!("[[{number}],{number}]")
+        }),
+        1 => (1_000_usize..1_050).prop_map(|length| "9".repeat(length)),
     ]
 }
 

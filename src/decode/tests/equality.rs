@@ -1,15 +1,12 @@
 //! The fast path against the reference path: the same cells or the same error, for any body and any split.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 use super::bodies::{body, broken, cuts, split, value};
 use super::{Objects, comparable, decode_into, decode_with, expected_rows, plan, response};
-use crate::decode::column_names::ColumnNames;
-use crate::decode::fast_path::FastPath;
+use crate::decode::records::Records;
 use crate::decode::{Bytes32, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
 
 pub(super) const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
@@ -23,7 +20,6 @@ pub(super) struct Log {
     pub(super) undone: usize,
     /// How many cells came from the loop over expected keys.
     pub(super) short: usize,
-    pub(super) short_extras: usize,
     /// Refuses integers in this column.
     pub(super) narrow: Option<usize>,
     /// Refuses short strings and integers, which then come as cells.
@@ -58,21 +54,8 @@ impl Sink for Log {
         self.short += usize::from(!self.is_slow);
         !self.is_slow && self.cell(column, Cell::Integer(written)).is_ok()
     }
-    fn undo_cell(&mut self, column: usize) {
-        let before = self.row.cells[column].take();
-        assert!(before.is_some(), "a cell was undone that was not written");
-    }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
-    }
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Bytes32>());
-        let json = str::from_utf8(json.expect("fewer than a block")).expect("ASCII");
-        self.short_extras += usize::from(!self.is_slow);
-        if !self.is_slow {
-            self.extra(name, json);
-        }
-        !self.is_slow
     }
     fn end_record(&mut self) {
         assert!(self.row.cells.iter().all(Option::is_some), "a column was not written");
@@ -151,21 +134,17 @@ proptest! {
         body in body(value()),
         cuts in cuts(),
         record in 1_usize..200,
-        value in 1_usize..60,
-        number in 1_usize..30,
         depth in 3_usize..8,
     ) {
-        let limits = Limits { record, value, number, depth, ..Limits::default() };
+        let limits = Limits { record, depth, ..Limits::default() };
         assert_equal(&DecodePlan { limits, ..plan(&COLUMNS) }, None, &split(&body, &cuts));
     }
 }
 
 /// How many of these records the fast path reads.
 fn fast_records(records: &str) -> u64 {
-    let mut columns = ColumnNames::new(Arc::from(COLUMNS.map(str::to_owned)));
-    let names = COLUMNS.map(str::to_owned);
-    let mut fast_path = FastPath::new(&names, Limits::default()).expect("a record is allowed");
-    fast_path.read_all(records.as_bytes(), 0, u64::MAX, &mut columns, &mut Log::default()).count
+    let mut fast_path = Records::new(COLUMNS.map(str::to_owned).into(), None, Limits::default());
+    fast_path.read_all(records.as_bytes(), 0, &mut Log::default()).expect("a record is allowed").count
 }
 
 #[test]

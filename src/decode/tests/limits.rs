@@ -9,10 +9,10 @@ use crate::error::Kind;
 fn everything_that_could_grow_without_bound_is_limited() {
     let deep = refusal("[".repeat(100_000).replacen('[', "{\"x\":[", 1).as_bytes());
     assert_eq!((deep.kind(), deep.details().offset), (Kind::InvalidJson, Some(132)));
-    let limits = Limits { body: 500, body_setting: None, record: 300, value: 100, number: 20, members: 4, depth: 128 };
+    let limits = Limits { body: 5_000, body_setting: None, record: 3_000, depth: 128 };
     let small =
         |body: &str| decode_with(DecodePlan { limits, ..plan(&["a"]) }, &[body.as_bytes()]).expect_err("over a limit");
-    for number in ["1".repeat(21), format!("0.{}", "1".repeat(19)), format!("1e{}1", "0".repeat(18))] {
+    for number in ["1".repeat(1_025), format!("0.{}", "1".repeat(1_023)), format!("1e{}1", "0".repeat(1_022))] {
         for value in [number.clone(), format!("[{number}]"), format!(r#"{{"k":[0,{number} ]}}"#)] {
             for body in [
                 response(&format!(r#"{{"a":{value}}}"#)),
@@ -25,15 +25,18 @@ fn everything_that_could_grow_without_bound_is_limited() {
             }
         }
     }
-    assert_eq!(small(r#"{"code":200,"data":{"b":1,"c":2,"d":3,"e":4}}"#).details().field.as_deref(), Some("members"));
-    let text = "x".repeat(101);
-    assert_eq!(small(&response(&format!(r#"{{"a":"{text}"}}"#))).details().field.as_deref(), Some("value"));
+    let members: Vec<String> = (0..100).map(|number| format!(r#""{number}":1"#)).collect();
+    let members = format!(r#"{{"code":200,"data":{{{}}}}}"#, members.join(","));
+    assert_eq!(small(&members).details().field.as_deref(), Some("members"));
+    let text = "x".repeat(3_001);
     assert_eq!(small(&format!(r#"{{"code":"{text}"}}"#)).details().field.as_deref(), Some("value"));
-    assert_eq!(small(&response(&format!(r#"{{"z":"{text}"}}"#))).details().field.as_deref(), Some("value"));
-    let long = "x".repeat(99);
+    assert_eq!(small(&format!(r#"{{"{text}":1}}"#)).details().field.as_deref(), Some("value"));
+    assert_eq!(small(&response(&format!(r#"{{"a":"{text}"}}"#))).details().field.as_deref(), Some("record"));
+    assert_eq!(small(&response(&format!(r#"{{"z":"{text}"}}"#))).details().field.as_deref(), Some("record"));
+    let long = "x".repeat(999);
     let record = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}"}}"#);
     assert_eq!(small(&response(&record)).details().field.as_deref(), Some("record"));
-    assert_eq!(small(&" ".repeat(501)).details().field.as_deref(), Some("body"));
+    assert_eq!(small(&" ".repeat(5_001)).details().field.as_deref(), Some("body"));
 }
 
 #[test]

@@ -87,19 +87,8 @@ impl Sink for Rows {
         assert_eq!(written.parse(), Ok(integer));
         !self.is_slow && self.cell(column, Cell::Integer(written)).is_ok()
     }
-    fn undo_cell(&mut self, column: usize) {
-        assert!(self.row.cells[column].take().is_some(), "a cell was undone that was not written");
-    }
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
-    }
-    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
-        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Bytes32>());
-        let json = str::from_utf8(json.expect("fewer than a block")).expect("ASCII");
-        if !self.is_slow {
-            self.extra(name, json);
-        }
-        !self.is_slow
     }
     fn end_record(&mut self) {
         assert!(self.row.cells.iter().all(Option::is_some), "a column was not written");

@@ -19,7 +19,7 @@ type Outcome = (Result<String, (Kind, String)>, Vec<Row>);
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     let mut choices = Choices::of(body);
     let limits = match choices.below(3) {
-        0 => Limits { record: 60, value: 20, number: 9, depth: 6, members: 5, ..Limits::default() },
+        0 => Limits { record: 60, depth: 6, ..Limits::default() },
         _ => Limits::default(),
     };
     let is_limited = limits.record < Limits::default().record;

@@ -1,14 +1,12 @@
-//! Builds arrays of strings, in either of Arrow's layouts.
+//! Builds arrays of strings, in either of Arrow's layouts, and of values as compact JSON.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray, StringViewArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::json::push_compact;
-use super::lent::lend;
-use super::nulls::Nulls;
-use crate::decode::{BufferPool, Bytes32, Cell, PaddedBytes};
+use super::primitives::{Nulls, lend};
+use crate::decode::{BufferPool, Bytes32, Cell, PaddedBytes, is_blank, parts};
 use crate::error::{Result, defect};
 
 /// Strings in one buffer.
@@ -126,5 +124,45 @@ impl StringBuilder {
         let strings = StringArray::try_new(offsets, values, nulls)
             .map_err(|error| defect("cannot build the string array").with_source(error))?;
         Ok(if self.views { Arc::new(StringViewArray::from(&strings)) } else { Arc::new(strings) })
+    }
+}
+
+/// Appends valid JSON without the white space between its tokens. Everything else stays as written.
+fn push_compact(out: &mut PaddedBytes, json: &str) {
+    for (is_string, part) in parts(json.as_bytes()) {
+        part.split(|byte| !is_string && is_blank(*byte)).for_each(|tokens| out.push(tokens));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn compact(json: &str) -> String {
+        let mut out = PaddedBytes::default();
+        out.push(b"before");
+        push_compact(&mut out, json);
+        let (mut bytes, length) = out.take();
+        bytes.truncate(length);
+        let out = String::from_utf8(bytes).expect("UTF-8");
+        out.strip_prefix("before").expect("what was there stays").to_owned()
+    }
+
+    #[test]
+    fn only_white_space_between_tokens_goes() {
+        let spaced = "{ \"a b\" :\t[ 1.50 ,\r\n -0 , \"x \\\" y\\\\\" , { } ] , \"\\u00e9\" : null } ";
+        assert_eq!(compact(spaced), r#"{"a b":[1.50,-0,"x \" y\\",{}],"\u00e9":null}"#);
+    }
+
+    proptest! {
+        #[test]
+        fn compacts_as_serde_json_does(texts in prop::collection::vec("[ \\\\\"\n{}:a]*", 0..4)) {
+            let numbered = texts.iter().enumerate().map(|(number, text)| (number.to_string(), text.as_str()));
+            let value = numbered.collect::<Value>();
+            prop_assert_eq!(compact(&serde_json::to_string_pretty(&value).expect("a value")), value.to_string());
+        }
     }
 }
