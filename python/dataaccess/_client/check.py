@@ -42,7 +42,7 @@ _LEAST_CAP = 100
 # What a service that ignores a condition may send.
 _MOST_BYTES = 64 * 1024 * 1024
 _SETTINGS = ("timezone", "source_timezone", "day_comparison", "known_row_cap", "attrs_format", "code_value_type")
-_NAME_A_DAY = "name a day that has many codes: check(day)"
+_NAME_A_DAY = "name a day that has many codes"
 _NO_TIME = "there was no time left to ask; raise timeout"
 _NOT_REACHED = "the service was not reached"
 _NO_SCOPE = "the token may not search codes"
@@ -139,7 +139,7 @@ class ClientCheck:
         Examples:
             >>> import dataaccess as da
             >>> da.Client("sandbox:demo").check().to_code()
-            'da.Client("http://127.0.0.1:...", attrs_format="array")'
+            'da.Client("sandbox:demo", attrs_format="array")'
         """
         arguments = [_shown(self.base_url), *(f"{name}={_shown(value)}" for name, value in self.settings.items())]
         return _escaped(f"da.Client({', '.join(arguments)})")
@@ -311,7 +311,7 @@ class Check:
         """The status of an export: a scope, and the codes with which exports end."""
         name, codes = "scope download", "export codes"
         asked = _ANY_EXPORT if self._export_id is None else self._export_id
-        self._answer(codes, "not found", "name an export that has ended: check(export_id=…)")
+        self._answer(codes, "not found", "name an export that has ended")
         if (left := self._left()) is None:
             self._answer(name, "not found", "not asked")
             return
@@ -323,7 +323,7 @@ class Check:
         elif _code_of_refusal(failure) is not None and self._answers["scope item"].state == "found":
             # At a wrong address the path may be refused: the search has shown whether this one is right.
             seen = f"export {asked} was refused, and not the token, which proves no scope"
-            self._answer(name, "reading", f"{seen}: name an export that exists: check(export_id=…)")
+            self._answer(name, "reading", f"{seen}: name an export that exists")
         else:
             self._failed(name)
 
@@ -425,7 +425,7 @@ class Check:
             self._answer("timezone", "reading", f"{seen}: set timezone to one of these", None, False)
         else:
             is_right = day.begins_with(own)
-            advice = "" if is_right else ": set timezone to its zone"
+            advice = "" if is_right else ": set timezone to your zone of these"
             self._answer("timezone", state, f"{seen}{advice}{doubt}", zone, is_right)
         if not day.has_times:
             self._answer("source_timezone", "not found", "the rows have no times in the usual form")
@@ -530,7 +530,7 @@ class Check:
             self._answers[name] = answer
         order = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
         return ClientCheck(
-            base_url=self.client.base_url,
+            base_url=self.client._settings.sandbox or self.client.base_url,
             is_sandbox=self.client.is_sandbox,
             is_reachable=self._is_reachable,
             answers={name: self._answers[name] for name in order},

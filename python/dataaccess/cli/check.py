@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import dataaccess as da
+from dataaccess._client.profiles import config_path
 from dataaccess.cli import options, output
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.streams import style
@@ -88,6 +89,7 @@ def _show(client: Client, check: ClientCheck) -> None:
     for line in str(check).splitlines():
         click.echo(f"  {line}")
     if check.settings:
-        click.echo(f"\n{style('Settings of this service, for a profile', bold=True)}")
+        title = f"Settings of this service, for [profiles.NAME] in {config_path()}"
+        click.echo(f"\n{style(title, bold=True)}")
         click.echo(check.to_toml(), nl=False)
         click.echo(f"\n{style('The same in Python', bold=True)}\n{check.to_code()}")

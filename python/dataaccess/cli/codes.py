@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,8 @@ from dataaccess.filters import Comparison, Days
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
     from dataaccess.cli.options import Connection
+
+_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 _EPILOG = """\b
 Examples:
@@ -77,5 +80,8 @@ def _time(given: dict[str, Any], zone: str) -> Comparison | Days:
     if name == "days":
         start, stop = (day_in(day, zone) for day in value)
         return da.days(start, stop)
+    if _OF_DAY.match(value.strip()):
+        # It would be dropped.
+        raise click.UsageError(f"--{name}: days are whole, and {value} has a time of day: write {value.strip()[:10]}")
     comparison: Comparison = getattr(da, name)(day_in(value, zone))
     return comparison

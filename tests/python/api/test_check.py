@@ -45,8 +45,8 @@ def test_a_report_has_a_line_for_each_question(sandbox: da.Sandbox) -> None:
     assert sandbox.base_url in lines[0]
     assert "sandbox" in lines[0]
     without = sandbox.client().check()
-    assert "check(day)" in str(without)
-    assert "check(export_id=" in str(without)
+    assert "name a day" in str(without)
+    assert "name an export" in str(without)
 
 
 def test_a_report_is_json_toml_and_python(sandbox: da.Sandbox) -> None:

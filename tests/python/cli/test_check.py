@@ -53,7 +53,7 @@ def test_a_day_finds_the_settings(run: Any, demo: da.Sandbox) -> None:
         "Configuration",
         f"  base_url         {demo.base_url}  environment variable DATAACCESS_BASE_URL",
     ]
-    pasted, _, code_shown = shown.partition("for a profile\n")[2].partition("\nThe same in Python\n")
+    pasted, _, code_shown = shown.partition("config.toml\n")[2].partition("\nThe same in Python\n")
     assert {"timezone": "UTC", "day_comparison": "exclusive"}.items() <= tomllib.loads(pasted).items()
     assert re.search('^day_comparison = "exclusive"  # after_date .*before_date ', shown, re.MULTILINE)
     assert f'da.Client("{demo.base_url}", timezone="UTC"' in code_shown

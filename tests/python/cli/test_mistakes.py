@@ -44,6 +44,8 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["codes", *DAY, "--timezone", "Mars"], '^dataaccess: --timezone .*"Mars"'),
     (["codes", *DAY, "--limit", "x"], "'--limit': 'x' "),
     (["codes", *DAY, "--audience-type", "customer"], "^dataaccess: --audience-type: .*allocated_audience"),
+    (["codes", "--on", "2024-01-15T10:00"], "2024-01-15T10:00 has a time of day: write 2024-01-15 "),
+    (["codes", "--since", "2024-01-15 10:00:00"], "has a time of day: write 2024-01-15 "),
     (["segment", "1", "--timeout", "0"], "^dataaccess: --timeout .* 0$"),
     (["check", "--day", "2031-13-15"], "^dataaccess: --day: .*2031-13-15 "),
     (

@@ -69,7 +69,7 @@ def test_a_check_is_shown_with_what_is_wrong(sandbox: da.Sandbox) -> None:
     assert '<span class="bad wide">' not in page
     assert re.search('<span class="good wide">"UTC": [^<]* 73 [^<]* 2024-01-15 ', page.replace("&quot;", '"'))
     unknown = sandbox.client().check()._repr_html_()
-    assert re.search(r'<span class="doubt wide">[^<]* check\(day\)</span>', unknown)
+    assert re.search(r'<span class="doubt wide">[^<]* name a day [^<]*</span>', unknown)
     refused = da.Client(sandbox.base_url, token="<b>wrong</b>").check()._repr_html_()
     assert ">not ok<" in refused
     assert refused.count('<span class="bad wide">') >= 3

@@ -55,6 +55,7 @@ COMMANDS.add([
         "codes --days 2024-02-01 2024-01-01",
         "codes --days 2024-02-01",
         "codes --days 2024-01-01 2024-01-05T10:00",
+        "codes --since 2024-01-05T10:00",
         "codes --last 0",
         "codes --last x",
         "codes --where \"month('January')\"",

@@ -72,7 +72,8 @@ def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: s
 def test_o2_a_run_that_ctrl_c_ends_leaves_no_lock(store: Store) -> None:
     # The removal takes a moment, as over a network: the interpreter exits meanwhile.
     store.hook = refusing(lambda request: "delete" in request.query, (503, error("SlowDown")))
-    with some_days(latency=0.1) as service:
+    # A signal that comes late finds tasks to end.
+    with some_days(latency=0.4) as service:
         process = ended_by(signal.SIGINT, service, store, service.issue_token())
         assert process.returncode == -signal.SIGINT
         assert LOCK not in store.names()
