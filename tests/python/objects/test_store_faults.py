@@ -24,9 +24,11 @@ import dataaccess as da
 LOCK = "codes/.dataaccess/lock"
 
 CHILD = """
+import signal
 import sys
 import dataaccess as da
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 client = da.Client(sys.argv[1], concurrency=2)
 scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
 scan.to_folder(sys.argv[2], progress=lambda progress: print(progress.done, flush=True))
@@ -72,8 +74,7 @@ def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: s
 def test_o2_a_run_that_ctrl_c_ends_leaves_no_lock(store: Store) -> None:
     # The removal takes a moment, as over a network: the interpreter exits meanwhile.
     store.hook = refusing(lambda request: "delete" in request.query, (503, error("SlowDown")))
-    # A signal that comes late finds tasks to end.
-    with some_days(latency=0.4) as service:
+    with some_days(latency=0.1) as service:
         process = ended_by(signal.SIGINT, service, store, service.issue_token())
         assert process.returncode == -signal.SIGINT
         assert LOCK not in store.names()
