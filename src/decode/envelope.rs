@@ -162,11 +162,15 @@ pub(super) enum Level {
     Records,
 }
 
+/// So many members are compared one by one.
+const FEW: usize = 16;
+
 /// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     levels: Vec<Level>,
     key: String,
+    /// The keys of each level, once it has more than a few.
     root_keys: HashSet<String>,
     data_keys: HashSet<String>,
     root: Vec<(String, Member)>,
@@ -211,8 +215,17 @@ impl EnvelopeBuilder {
     /// Adds a key. The error is the path of a key that the envelope already has.
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
         let is_data = self.levels.last() == Some(&Level::Data);
-        let (keys, prefix) = if is_data { (&mut self.data_keys, "data.") } else { (&mut self.root_keys, "") };
-        if !keys.insert(key.clone()) {
+        let (members, keys, prefix) =
+            if is_data { (&self.data, &mut self.data_keys, "data.") } else { (&self.root, &mut self.root_keys, "") };
+        let is_repeated = if members.len() < FEW {
+            members.iter().any(|(known, _)| *known == key)
+        } else {
+            if keys.is_empty() {
+                keys.extend(members.iter().map(|(known, _)| known.clone()));
+            }
+            !keys.insert(key.clone())
+        };
+        if is_repeated {
             return Err(format!("{prefix}{key}"));
         }
         self.bytes += 2 * (key.len() + size_of::<(String, Member)>());

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.usefixtures("short_pauses")
 
 BODY = json.dumps(GOOD).encode()
 GZIP = gzip.compress(BODY)
+# The beginning of an envelope.
+MANY_KEYS = b'{"code":200,"data":[],' + b",".join(b'"k%d":1' % number for number in range(30))
 
 
 def once_and_close(data: bytes) -> Any:
@@ -131,6 +133,8 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), kinds.Record, False),
     "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), kinds.InvalidJson, False),
     "J6-code-twice": (always(http(b'{"code":200,"data":[],"code":301}')), kinds.Envelope, False),
+    "J6-code-twice-among-many": (always(http(MANY_KEYS + b',"code":301}')), kinds.Envelope, False),
+    "J6-one-of-many-twice": (always(http(MANY_KEYS + b',"k29":301}')), kinds.Envelope, False),
     "J7-lone-surrogate": (always(http(BODY.replace(b'"a"', b'"\\ud800"'))), kinds.Record, False),
     "J8-invalid-utf8": (always(http(BODY.replace(b'"a"', b'"\xff"'))), kinds.InvalidJson, False),
     "J10-trailing-bytes": (always(http(BODY + b"x")), kinds.InvalidJson, False),
