@@ -85,7 +85,7 @@ impl Service {
         self.clock.now() + self.state().advanced
     }
 
-    /// The data of now, whose demo codes are those of the time of the clock.
+    /// The data of now, with the demo codes that are due by the clock.
     pub(super) fn data(&self) -> Arc<Data> {
         let Ok(data) = self.change(|data, now| Ok::<_, Infallible>(data.at(now)));
         data

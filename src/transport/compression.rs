@@ -22,9 +22,9 @@ const CHUNK: usize = 64 << 10;
 const ZSTD_WINDOW: u32 = 23;
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
-/// Values of `Content-Encoding` that change no byte. Some services name the charset there, which is that of JSON.
+/// Values of `Content-Encoding` that change no byte. Some services name the charset there, and a charset compresses nothing.
 const IGNORED: [&str; 4] = ["", "identity", "utf-8", "utf8"];
-/// Those that a proxy may have chosen.
+/// Compressions that a proxy may have chosen.
 const COMPRESSIONS: [&str; 7] = ["br", "compress", "deflate", "gzip", "x-compress", "x-gzip", "zstd"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-"""A gateway says why in `Proxy-Status` or `WWW-Authenticate`, or in a body of its own form: the error tells it.
+"""A gateway says why in `Proxy-Status` or `WWW-Authenticate`, or in a body of its own form: the error reports it.
 
 Source: RFC 9209 (`Proxy-Status`), RFC 6750 section 3 (`WWW-Authenticate: Bearer`), RFC 9457 (`title` and `detail`).
 """

@@ -410,7 +410,7 @@ class Check:
         return self.client._code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS)
 
     def _answer_zones(self, search: DaySearch, day: ServiceDay, rows: list[dict[str, Any]]) -> None:
-        """The zone in which days are cut, by where the day ends, and then that of the times in records."""
+        """The zone in which days are cut, by where the day ends, and then the zone of the times in records."""
         own, source = self.client.timezone, self.client.source_timezone
         if not day.zones:
             for name in ("timezone", "source_timezone"):

@@ -412,8 +412,8 @@ class Client(BaseClient):
                 found whichever zone times in records have, which is then read from the rows. More searches find how
                 days are compared, and whether responses are cut off.
             export_id: A segment export that has ended.
-            timeout: Seconds, or a timedelta, for all requests together; None is that of the client, and without a day
-                30 if that is less.
+            timeout: Seconds, or a timedelta, for all requests together. None is the client's `timeout`; without a day
+                it is 30 seconds, if that is less.
 
         Returns:
             A `ClientCheck`; `print(check)` shows it, a line an answer.

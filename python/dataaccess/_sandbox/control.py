@@ -42,7 +42,7 @@ class Control:
             raise ConfigError("admin_token must be visible ASCII characters")
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
+        """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as they are."""
         status, content = self._response(method, path, body)
         try:
             answer = json.loads(content)

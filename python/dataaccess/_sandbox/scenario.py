@@ -52,6 +52,8 @@ def read_document(name: str) -> dict[str, Any]:
         content = tomllib.loads(text) if kind == ".toml" else json.loads(text, object_pairs_hook=_members)
     except ValueError as error:
         raise ConfigError(f"{name} is not {kind[1:].upper()}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{name} is nested too deeply") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{name} must be an object, not {_name_of(type(content))}")
     return content

@@ -47,7 +47,7 @@ class DataAccessHook(BaseHook):
         return self.client()
 
     def get_conn(self) -> Client:
-        """Returns the client of the connection, the same one each time. Errors are those of `client`.
+        """Returns the client of the connection, the same one each time. Raises the errors of `client`.
 
         Examples:
             >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]

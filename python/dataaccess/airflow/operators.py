@@ -228,7 +228,7 @@ class DataAccessScanOperator(SearchingOperator):
         folder: An absolute path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials
             from the worker's environment, or from an Airflow connection whose id precedes the bucket
             (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
-        lookback: Number of days before those of the run that each run requests too. The run requests all of its days
+        lookback: Number of days before the days of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
         refresh: Days to request again although the folder has them, as in `Scan.to_folder`: of the days that the task
             requests. With `lookback` they all are.
@@ -486,7 +486,7 @@ class DataAccessSearchOperator(SearchingOperator):
 
 
 def _empty_days(report: FolderReport, state: str | None = None) -> list[str]:
-    """The days without rows; with a state those of which a file is so."""
+    """The days without rows; with a state, only the days with a file in this state."""
     with_rows = {file.day for file in report.files if file.rows}
     empty = [file for file in report.files if file.day not in with_rows and state in (None, file.state)]
     return list(dict.fromkeys(file.day for file in empty if file.day is not None))

@@ -93,7 +93,7 @@ def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | N
     return place, None
 
 
-# Keys of an AWS connection that are followed, beside those of an assumed role.
+# Keys of an AWS connection that are followed, beside the keys of an assumed role.
 _OF_AWS = (
     "aws_access_key_id",
     "aws_secret_access_key",

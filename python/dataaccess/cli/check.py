@@ -43,8 +43,8 @@ def command(
     Shows each setting with where it came from, and what at most 20 requests find out, which only read. With --day they
     find which settings are right for the service, and they are printed to paste. The token is shown nowhere.
 
-    The exit code is 0 if one of the first two requests works: a token may have one scope alone. Else it is that of the
-    error: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
+    The exit code is 0 if one of the first two requests works: a token may have one scope alone. Otherwise the error
+    decides: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
     """
     with output.reported(as_json=as_json):
         client = connection.client()

@@ -74,7 +74,7 @@ def write(
 def _kind_of(
     file: str | None, folder: str | None, kind: str | None, *, as_json: bool, run: dict[str, Any], is_written: bool
 ) -> str:
-    """The format of the rows. `table` is that of a terminal.
+    """The format of the rows. A terminal gets a `table`.
 
     Raises:
         UsageError: The options do not fit each other.

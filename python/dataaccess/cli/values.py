@@ -70,7 +70,7 @@ def settle(text: str) -> timedelta:
 
 
 def values(text: str) -> list[str]:
-    """Values with commas between them, or those of `@FILE`, one a line."""
+    """Values with commas between them, or in `@FILE`, one a line."""
     found = _content(text[1:]).split("\n") if text.startswith("@") else text.split(",")
     stripped = [one for each in found if (one := each.strip(" \t\r\n"))]
     if not stripped:

@@ -60,7 +60,7 @@ def test_a_day_finds_the_settings(run: Any, demo: da.Sandbox) -> None:
 
 
 def right(found: dict[str, Any], question: str) -> bool | None:
-    """Whether a setting is that of the service."""
+    """Whether a setting is right for the service."""
     answers: dict[str, bool | None] = {each["question"]: each["is_right"] for each in found["answers"]}
     return answers[question]
 

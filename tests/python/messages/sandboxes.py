@@ -256,6 +256,7 @@ SANDBOXES.add([
     scenario("demo = maybe"),
     scenario("{", "night.json"),
     scenario('{"switches": {}, "switches": {}}', "night.json"),
+    scenario("[" * 5_000, "night.json"),
     scenario("swiches = {}"),
     scenario("switches = 5"),
     scenario("now = 2024-01-01"),

@@ -11,7 +11,7 @@ from support.interpreter_exit import WORKS, ended
 
 import dataaccess as da
 
-# Handlers run last in, first out: this one runs after that of the package.
+# Handlers run last in, first out: this one runs after the handler of the package.
 LATE = """
 import asyncio, atexit, sys
 
