@@ -15,11 +15,15 @@ import trustme
 
 import dataaccess as da
 
+# The folder of the package: a checkout may have its name too.
+PACKAGE = str(Path(da.__file__).parent)
+
 
 def shown(error: BaseException) -> str:
     """Everything a log, a traceback with locals or a pickle would hold."""
     frames = traceback.TracebackException.from_exception(error, capture_locals=True)
-    ours = "".join(repr(frame.locals) for frame in frames.stack if "dataaccess" in frame.filename)
+    ours = "".join(repr(frame.locals) for frame in frames.stack if frame.filename.startswith(PACKAGE))
+    assert ours
     return (
         f"{error} {error!r} {error.__dict__} {error.__cause__!r} {error.__context__!r} {ours} {pickle.dumps(error)!r}"
     )

@@ -13,6 +13,9 @@ from support.runs import by_day
 
 import dataaccess as da
 
+# The folder of the package: a checkout may have its name too.
+PACKAGE = str(Path(da.__file__).parent)
+
 USES = ("to_folder", "read_folder", "to_parquet", "to_csv", "to_jsonl")
 
 
@@ -180,6 +183,6 @@ def test_no_frame_of_an_error_has_an_option(service: da.Sandbox, options: Any) -
     while traceback is not None:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
-    own = [frame for frame in frames if "/dataaccess/" in frame.f_code.co_filename]
+    own = [frame for frame in frames if frame.f_code.co_filename.startswith(PACKAGE)]
     assert own
     assert "hunter2" not in repr([frame.f_locals for frame in own])
