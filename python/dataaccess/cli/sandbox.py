@@ -78,7 +78,8 @@ def command(*, as_json: bool, **given: Any) -> None:
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
     lines for the shell. The service ends with Ctrl-C. Routes below /__sandbox control it, with the admin token.
-    A --platform may be a file that dataaccess check --json wrote. Tokens for other machines have 32 characters or more.
+    A --platform may be a TOML or JSON file with a table `switches`. Tokens for other machines have 32 characters or
+    more.
     """
     _check(given)
     stopping = _stop_by_signals()
