@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from dataaccess._client.segment import SegmentStatus
     from dataaccess.cli.options import Connection
 
-_EPILOG = """\b
-Examples:
-  dataaccess segment 5637051
-  dataaccess segment 5637051 --wait --timeout 30m && ./load.sh
+_EXAMPLES = """\
+segment 5637051
+segment 5637051 --wait --timeout 30m && ./load.sh
 """
 
 _WAIT = 3600.0
@@ -40,7 +39,7 @@ class _Segment(Command):
         return super().parse_args(ctx, args)
 
 
-@click.command("segment", cls=_Segment, epilog=_EPILOG)
+@click.command("segment", cls=_Segment, epilog=_EXAMPLES)
 @click.argument("export_id", type=Whole())
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
 @option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
