@@ -5,7 +5,6 @@ Exit code 0 means that the folder is the service. After any other end each day i
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -97,4 +96,4 @@ def test_exit_code_0_means_that_the_folder_is_the_service(tmp_path: Path, monkey
     print(f"seed {seed}, exit codes {dict(ended)}")
     assert ended[KILLED] >= NIGHTS // 2
     assert ended.keys() >= {0, 69, 75}
-    assert [path for path in (tmp_path / "codes").rglob("*.tmp") if os.path.getsize(path)] == []
+    assert [path for path in (tmp_path / "codes").rglob("*.tmp") if path.stat().st_size] == []
