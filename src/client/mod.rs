@@ -1,10 +1,10 @@
 //! The operations, each an `async fn`: search, download, wait, call. They block nothing and spawn nothing.
 
-mod attempt;
 mod auth;
 mod budget;
 mod call;
 mod classify;
+mod deadline;
 mod delivery;
 mod export_poll;
 mod refusal;
@@ -19,11 +19,12 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use attempt::TimeoutScope;
 pub use auth::{Grant, TokenFuture, TokenSource, TokenWait};
 pub use budget::{BufferBudget, Kept, ResultSize};
+pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
 pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
@@ -37,11 +38,11 @@ use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
-use attempt::{Concurrency, Deadline};
 use auth::Auth;
 use budget::result_too_large;
-use call::{Call, Destination};
+use call::Call;
 use classify::ExpectedContent;
+use deadline::Deadline;
 use rng::{CallIds, Rng};
 use shared_limits::{RateLimiter, SharedLimits};
 
@@ -91,7 +92,8 @@ pub struct Client {
     shared_limits: Arc<SharedLimits>,
     auth: Auth,
     rate_limiter: RateLimiter,
-    concurrency: Concurrency,
+    /// Of requests in flight: `concurrency=`.
+    places: Semaphore,
     call_ids: CallIds,
     rng: Rng,
     /// What no error may repeat, beside the token.
@@ -123,7 +125,7 @@ impl Client {
             shared_limits,
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
-            concurrency: Concurrency::new(settings.concurrency),
+            places: Semaphore::new(settings.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit.max(1) as usize)),
             call_ids: CallIds::new(),
             rng: Rng::System,
             secrets: settings.secrets(),
@@ -202,8 +204,10 @@ impl Client {
             policy: if mode.is_patient { self.policy.patient_at_first() } else { self.policy },
             deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
             token_wait: mode.token_wait,
+            new_sink,
+            delivery,
         };
-        self.run(&call, &Destination { new_sink, delivery }).await
+        self.run(&call).await
     }
 
     /// Most requests in flight.
@@ -280,10 +284,12 @@ impl Client {
         };
         let plan = DecodePlan { columns: None, max_records: None, limits };
         let deadline = Deadline { timeout, scope: TimeoutScope::whole() };
-        let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait: None };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
-        let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-        let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
+        let (token_wait, new_sink) = (None, &|| Cells::new(0));
+        let delivery = &Delivery::new(0, DeliveryMode::Complete, budget);
+        let call =
+            Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait, new_sink, delivery };
+        let completed = self.run(&call).await?;
         let completed = completed.ok_or_else(never_evicted)?;
         let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
         if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
