@@ -22,7 +22,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::{Grant, TokenFuture, TokenSource, TokenWait};
+pub use auth::{Grant, TakeGrant, TokenSource, TokenWait};
 pub use budget::{BufferBudget, Kept, ResultSize};
 pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};

@@ -14,7 +14,7 @@ use futures_util::{FutureExt, poll};
 use super::*;
 use crate::cells::Cells;
 use crate::client::{
-    BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TimeoutScope, TokenFuture, TokenSource, TokenWait,
+    BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TakeGrant, TimeoutScope, TokenSource, TokenWait,
 };
 use crate::config::{Arguments, Settings};
 use crate::contract::export::DownloadBody;
@@ -193,13 +193,12 @@ struct Tokens {
 }
 
 impl TokenSource for Tokens {
-    fn fetch(&self) -> TokenFuture {
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.given.fetch_add(1, Ordering::SeqCst);
-        if self.hangs == Some(number) {
-            return pending().boxed();
+        if self.hangs != Some(number) {
+            take(Secret::try_new(format!("tok-{number}")).map(|token| Grant { token, expires_at: None }));
         }
-        let token = Secret::try_new(format!("tok-{number}"));
-        ready(token.map(|token| Grant { token, expires_at: None })).boxed()
+        Ok(())
     }
 }
 
