@@ -410,11 +410,6 @@ impl Client {
         delivery.receiving().saturating_sub(stall)
     }
 
-    /// Whether a failure ended the first contact.
-    pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
-        verdict(failure).is_unsent && !self.shared_limits.gate().was_reached
-    }
-
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
         let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();

@@ -1,4 +1,4 @@
-//! The operations, each an `async fn`: search, download, wait, call. They block nothing and spawn nothing.
+//! The operations, each an `async fn`: search, download, post. They block nothing and spawn nothing.
 
 mod auth;
 mod budget;
@@ -6,7 +6,6 @@ mod call;
 mod classify;
 mod deadline;
 mod delivery;
-mod export_poll;
 mod refusal;
 mod rng;
 mod shared_limits;
@@ -26,7 +25,6 @@ pub use auth::{Grant, TakeGrant, TokenSource, TokenWait};
 pub use budget::{BufferBudget, Kept, ResultSize};
 pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
-pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
 
 use crate::cells::Cells;
@@ -240,9 +238,16 @@ impl Client {
         BufferBudget::new(usize::MAX, self.settings.timeouts.unread).of_result(Arc::clone(result))
     }
 
-    /// Downloads the status entries of an export. `timeout` is in place of the client's.
-    pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>) -> Result<Envelope> {
-        self.download_within(self.policy, "download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
+    /// Downloads the status entries of an export. `timeout` is in place of the client's. A request of a wait `polls`: it
+    /// has no more time than any other, and retries the first contact as a run does.
+    pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>, polls: bool) -> Result<Envelope> {
+        let (body, all) = (json(&export)?, self.settings.timeout);
+        let (operation, policy, timeout) = if polls {
+            ("wait_for_segment", self.policy.patient_at_first(), timeout.map_or(all, |timeout| timeout.min(all)))
+        } else {
+            ("download_segment", self.policy, timeout.unwrap_or(all))
+        };
+        self.whole(policy, operation, DOWNLOAD_PATH, body, ExpectedContent::Entries, true, timeout).await
     }
 
     /// POSTs a body, which is JSON, to a path below the base URL, and returns the whole envelope. `timeout` is in place
@@ -251,16 +256,6 @@ impl Client {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
         self.whole(self.policy, "post", path, body, ExpectedContent::Any, idempotent, timeout).await
-    }
-
-    async fn download_within(
-        &self,
-        policy: Policy,
-        operation: &'static str,
-        export: &DownloadBody,
-        timeout: Duration,
-    ) -> Result<Envelope> {
-        self.whole(policy, operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
     }
 
     /// Runs a call whose envelope is kept whole, without a consumer.
@@ -304,6 +299,12 @@ impl Client {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared_limits.stats(self.transport.meter())
+    }
+
+    /// Whether the headers of any response have arrived over the same connections.
+    #[must_use]
+    pub fn was_reached(&self) -> bool {
+        self.shared_limits.gate().was_reached
     }
 
     /// Whether a response over the same connections came from the sandbox.

@@ -101,11 +101,10 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_export_retries_the_first_contact_as_a_run_does() {
+async fn a_poll_of_an_export_retries_the_first_contact_as_a_run_does() {
     let (respond, arrivals) = service(|_| refused());
     let export = DownloadBody { scope: "download", export_id: 1 };
-    let (updates, _updates) = tokio::sync::mpsc::channel(1);
-    let error = client(respond, |_| {}).wait(export, Some(Vec::new()), 600 * SECOND, None, updates).await.unwrap_err();
+    let error = client(respond, |_| {}).download(export, Some(600 * SECOND), true).await.unwrap_err();
     assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&60)));
 }
 
