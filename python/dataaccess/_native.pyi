@@ -1,6 +1,6 @@
 """What the extension module has. Private to this package: the public names are in `dataaccess`."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
@@ -77,21 +77,14 @@ class RawClient:
         *,
         is_task: bool = False,
     ) -> RawScan: ...
-    def download_segment(self, export_id: object, timeout: float | None, *, wait: bool) -> Any: ...  # dict[str, Any]
-    def wait_for_segment(
-        self,
-        export_id: object,
-        timeout: float,
-        poll: float | None,
-        success: Collection[str] | None,
-        on_update: Callable[[dict[str, Any]], object] | None,
-        *,
-        wait: bool,
-    ) -> Any: ...  # tuple[bool, dict[str, Any] | None]
+    def download_segment(
+        self, export_id: object, timeout: float | None, *, polls: bool = False, wait: bool
+    ) -> Any: ...  # dict[str, Any]
     def post(
         self, path: str, body: object, idempotent: bool, timeout: float | None, *, wait: bool
     ) -> Any: ...  # dict[str, Any]
     def stats(self) -> dict[str, int]: ...
+    def was_reached(self) -> bool: ...
     def has_met_sandbox(self) -> bool: ...
     def wall_clock(self, milliseconds: int) -> str: ...
     @property

@@ -1,13 +1,11 @@
 //! The bearer token of each request, fetched from a source once for all calls that wait.
 
 use std::fmt;
-use std::future::{self, Future};
-use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use futures_util::FutureExt;
-use futures_util::future::{Either, Shared, select_ok};
+use tokio::sync::SetOnce;
 use tokio::time::{Instant, timeout};
 
 use crate::error::{Error, Kind, Phase, Result};
@@ -53,27 +51,30 @@ impl TokenWait {
     }
 }
 
-/// The result of a source, to be awaited.
-pub type TokenFuture = Pin<Box<dyn Future<Output = Result<Grant>> + Send>>;
+/// Takes what a source has fetched.
+pub type TakeGrant = Box<dyn FnOnce(Result<Grant>) + Send>;
 
-/// A source of tokens. Its future must not block; a thread that it waits for may.
+/// A source of tokens.
 pub trait TokenSource: Send + Sync + fmt::Debug {
-    /// Fetches a token.
-    fn fetch(&self) -> TokenFuture;
+    /// Fetches a token and passes it on: at once, or from a thread of its own if that takes time.
+    ///
+    /// # Errors
+    /// If the fetch cannot begin.
+    fn fetch(&self, take: TakeGrant) -> Result<()>;
 }
 
 /// A token that never changes.
 impl TokenSource for Secret {
-    fn fetch(&self) -> TokenFuture {
-        let grant = Grant { token: self.clone(), expires_at: None };
-        Box::pin(future::ready(Ok(grant)))
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
+        take(Ok(Grant { token: self.clone(), expires_at: None }));
+        Ok(())
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Auth {
     source: Arc<dyn TokenSource>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 /// The current token and the fetches in flight, the newest last. More than one only while the source is slow.
@@ -82,7 +83,7 @@ pub(super) struct Auth {
 #[derive(Debug, Default)]
 struct State {
     current: Option<CurrentToken>,
-    fetches: Vec<Fetch>,
+    fetches: Vec<Arc<Fetch>>,
 }
 
 #[derive(Debug)]
@@ -91,32 +92,104 @@ struct CurrentToken {
     renew_at: Option<SystemTime>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Fetch {
-    result: Shared<TokenFuture>,
     started: Instant,
-    is_slow: bool,
+    is_slow: AtomicBool,
+    /// For the calls that wait: its own result, or the token of an earlier fetch that ended before it.
+    result: SetOnce<Result<Grant>>,
 }
 
 /// A call that waits for a fetch. Dropped before the fetch has ended, it has given up.
-struct Waiting<'a> {
-    auth: &'a Auth,
-    fetch: Fetch,
-}
+struct Waiting(Arc<Fetch>);
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.auth.state();
-        let given_up = state.fetches.iter_mut().find(|fetch| fetch.is(&self.fetch));
-        if let Some(fetch) = given_up.filter(|fetch| fetch.started.elapsed() >= SLOW_FETCH) {
-            fetch.is_slow = true;
+        if self.0.started.elapsed() >= SLOW_FETCH {
+            self.0.is_slow.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl Fetch {
-    fn is(&self, other: &Self) -> bool {
-        self.result.ptr_eq(&other.result)
+impl Auth {
+    pub(super) fn new(source: Arc<dyn TokenSource>) -> Self {
+        Self { source, state: Arc::default() }
+    }
+
+    /// The token to send. Waits for the source for at most `limit`, and fails if the source does. While a token is valid,
+    /// no call waits for a fetch: shortly before it expires, the next one is fetched in the background.
+    pub(super) async fn token(&self, limit: Duration) -> Result<Secret> {
+        let (current, (fetch, is_new)) = {
+            let mut state = lock(&self.state);
+            let current = state.current();
+            if let Some((token, false)) = current {
+                return Ok(token);
+            }
+            (current, state.fetch())
+        };
+        if is_new {
+            self.begin(&fetch);
+        }
+        if let Some((token, _)) = current {
+            return Ok(token);
+        }
+        let (waiting, limit) = (Waiting(fetch), limit.min(FETCH_TIMEOUT));
+        let result = timeout(limit, waiting.0.result.wait()).await.map_err(|_| timed_out(limit))?;
+        result.as_ref().map(|grant| grant.token.clone()).map_err(Clone::clone)
+    }
+
+    /// Drops a token that the service refused: [`Auth::token`] fetches again.
+    pub(super) fn reject(&self, refused: &Secret) {
+        lock(&self.state).current.take_if(|current| current.grant.token == *refused);
+    }
+
+    fn begin(&self, fetch: &Arc<Fetch>) {
+        let (state, ended) = (Arc::clone(&self.state), Arc::clone(fetch));
+        let take = Box::new(move |result| lock(&state).end(&ended, result));
+        if let Err(failure) = self.source.fetch(take) {
+            lock(&self.state).end(fetch, Err(failure));
+        }
+    }
+}
+
+impl State {
+    /// The current token, unless it has expired, and whether it is time to fetch the next one.
+    fn current(&self) -> Option<(Secret, bool)> {
+        let now = SystemTime::now();
+        let is_past = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
+        let current = self.current.as_ref().filter(|current| !is_past(current.grant.expires_at))?;
+        Some((current.grant.token.clone(), is_past(current.renew_at)))
+    }
+
+    /// The newest fetch in flight, or a new one; and whether it is new.
+    fn fetch(&mut self) -> (Arc<Fetch>, bool) {
+        self.fetches.retain(|fetch| fetch.started.elapsed() < FETCH_TIMEOUT);
+        let is_full = self.fetches.len() >= MAX_FETCHES;
+        if let Some(fetch) = self.fetches.last().filter(|fetch| is_full || !fetch.is_slow.load(Ordering::Relaxed)) {
+            return (Arc::clone(fetch), false);
+        }
+        let (started, is_slow, result) = (Instant::now(), AtomicBool::new(false), SetOnce::new());
+        let fetch = Arc::new(Fetch { started, is_slow, result });
+        self.fetches.push(Arc::clone(&fetch));
+        (fetch, true)
+    }
+
+    /// Ends a fetch. Its token serves the calls too that wait for a later fetch; a failed renewal keeps the current token.
+    fn end(&mut self, fetch: &Arc<Fetch>, result: Result<Grant>) {
+        let in_flight = self.fetches.len();
+        self.fetches.retain(|known| !Arc::ptr_eq(known, fetch));
+        // Otherwise another came before it, or it took too long: only the calls that wait for it still want it.
+        if self.fetches.len() < in_flight {
+            if let Ok(grant) = &result {
+                self.current = Some(CurrentToken::new(grant));
+                for other in self.fetches.drain(..) {
+                    _ = other.result.set(result.clone());
+                }
+            } else if let Some(current) = &mut self.current {
+                current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY);
+            }
+        }
+        _ = fetch.result.set(result);
     }
 }
 
@@ -130,104 +203,8 @@ impl CurrentToken {
     }
 }
 
-impl Auth {
-    pub(super) fn new(source: Arc<dyn TokenSource>) -> Self {
-        Self { source, state: Mutex::default() }
-    }
-
-    /// The token to send. Waits for the source for at most `limit`, and fails if the source does.
-    pub(super) async fn token(&self, limit: Duration) -> Result<Secret> {
-        match self.current() {
-            Some(token) => Ok(token),
-            None => self.fetch(limit.min(FETCH_TIMEOUT)).await,
-        }
-    }
-
-    /// Drops a token that the service refused: [`Auth::token`] fetches again.
-    pub(super) fn reject(&self, refused: &Secret) {
-        self.state().current.take_if(|current| current.grant.token == *refused);
-    }
-
-    /// The current token, unless it has expired. Shortly before, fetches the next one in the background: no call waits
-    /// for a fetch while the current token is valid.
-    fn current(&self) -> Option<Secret> {
-        let now = SystemTime::now();
-        let is_past = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
-        let (token, renewal) = {
-            let mut state = self.state();
-            let current = state.current.as_ref().filter(|current| !is_past(current.grant.expires_at))?;
-            let (token, is_due) = (current.grant.token.clone(), is_past(current.renew_at));
-            (token, is_due.then(|| state.fetch(&*self.source).0))
-        };
-        let Some(renewal) = renewal else { return Some(token) };
-        let Some(result) = renewal.result.clone().now_or_never() else { return Some(token) };
-        self.state().store(&renewal, &result);
-        Some(result.map_or(token, |grant| grant.token))
-    }
-
-    /// Waits for the newest fetch in flight, or for a new one. If an earlier one ends before it with a token, that counts.
-    async fn fetch(&self, limit: Duration) -> Result<Secret> {
-        loop {
-            let (fetch, is_new) = self.state().fetch(&*self.source);
-            let earlier: Vec<Fetch> = self.state().fetches.iter().filter(|other| !other.is(&fetch)).cloned().collect();
-            let waiting = Waiting { auth: self, fetch };
-            let result = timeout(limit, first(&waiting.fetch, &earlier)).await.map_err(|_| timed_out(limit))?;
-            self.state().store(&waiting.fetch, &result);
-            let grant = result?;
-            // The result of a fetch whose caller was cancelled may have waited until the token expired.
-            if is_new || grant.expires_at.is_none_or(|end| end > SystemTime::now()) {
-                return Ok(grant.token);
-            }
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// The newest fetch in flight, or a new one; and whether it is new.
-    fn fetch(&mut self, source: &dyn TokenSource) -> (Fetch, bool) {
-        self.fetches.retain(|fetch| fetch.started.elapsed() < FETCH_TIMEOUT);
-        let is_full = self.fetches.len() >= MAX_FETCHES;
-        if let Some(fetch) = self.fetches.last().filter(|fetch| !fetch.is_slow || is_full) {
-            return (fetch.clone(), false);
-        }
-        let fetch = Fetch { result: source.fetch().shared(), started: Instant::now(), is_slow: false };
-        self.fetches.push(fetch.clone());
-        (fetch, true)
-    }
-
-    /// Stores what came of a fetch or of an earlier one, unless another caller has. A failed renewal keeps the current
-    /// token.
-    fn store(&mut self, fetch: &Fetch, result: &Result<Grant>) {
-        if !self.fetches.iter().any(|known| known.is(fetch)) {
-            return;
-        }
-        match result {
-            Ok(_) => self.fetches.clear(),
-            Err(_) => self.fetches.retain(|known| !known.is(fetch)),
-        }
-        match (result, &mut self.current) {
-            (Ok(grant), _) => self.current = Some(CurrentToken::new(grant)),
-            (Err(_), Some(current)) => current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY),
-            (Err(_), None) => {}
-        }
-    }
-}
-
-/// The result of a fetch, or the token of an earlier one that ends before it.
-async fn first(fetch: &Fetch, earlier: &[Fetch]) -> Result<Grant> {
-    if earlier.is_empty() {
-        return fetch.result.clone().await;
-    }
-    let earlier = select_ok(earlier.iter().map(|fetch| fetch.result.clone()));
-    match futures_util::future::select(fetch.result.clone(), earlier).await {
-        Either::Left((result, _)) => result,
-        Either::Right((Ok((grant, _)), _)) => Ok(grant),
-        Either::Right((Err(_), fetch)) => fetch.await,
-    }
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn timed_out(limit: Duration) -> Error {

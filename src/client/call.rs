@@ -1,28 +1,37 @@
-//! The one loop that sends requests: attempts, back-off, deadline and token renewal.
+//! A call: the one loop that sends its request until it succeeds, with tokens, back-offs and deadline, and the attempt that
+//! decodes a response into batches while it arrives.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep_until, timeout};
 
-use super::attempt::{AttemptEnd, Deadline, Slot};
 use super::auth::TokenWait;
-use super::classify::{ExpectedContent, verdict};
+use super::classify::{self, ExpectedContent, verdict};
+use super::deadline::Deadline;
 use super::delivery::Delivery;
 use super::shared_limits::Started;
 use super::{Client, Completed};
-use crate::decode::{BatchSink, DecodePlan};
+use crate::contract::envelope::STATUS_PERMISSION;
+use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::{Caller, Hold, Policy, Remedy, RetryState, Verdict};
+use crate::retry::{Caller, Policy, Remedy, RetryState};
 use crate::secret::Secret;
+use crate::transport::{Request, Response, Transport};
 
 /// What a request waits for at first.
 const PLACE: &str = "a free request slot (concurrency)";
 
-#[derive(Debug)]
-pub(super) struct Call<'a> {
+/// Batches of one chunk are delivered together up to this size. Only rows that are much shorter than their cells need
+/// more.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// What a call sends, and where the records of its response go: into a new sink for each attempt, and from there in
+/// batches to the consumer.
+pub(super) struct Call<'a, G: BatchSink> {
     pub(super) operation: &'static str,
     pub(super) path: &'a str,
     pub(super) body: Bytes,
@@ -32,33 +41,40 @@ pub(super) struct Call<'a> {
     pub(super) policy: Policy,
     pub(super) deadline: Deadline,
     pub(super) token_wait: Option<Arc<TokenWait>>,
-}
-
-/// Where the records of a response go: into a new sink for each attempt, and from there in batches to the consumer.
-pub(super) struct Destination<'a, G: BatchSink> {
     pub(super) new_sink: &'a (dyn Fn() -> G + Send + Sync),
     pub(super) delivery: &'a Delivery<G::Batch>,
 }
 
 /// What a call has done so far. It outlives the attempts, which a deadline cuts off.
 #[derive(Debug)]
-struct Log {
-    started: Instant,
+struct CallState {
     /// Identifies the call.
     id: u64,
+    started: Instant,
     attempts: u32,
-    /// What the first attempt waits for.
+    /// What the next attempt waits for.
     waits_for: &'static str,
+    retry: RetryState,
     history: Vec<String>,
     last_failure: Option<Error>,
     /// The time of all attempts in which no rows arrived.
     spent: Duration,
 }
 
-impl Log {
-    fn new(id: u64) -> Self {
-        let (started, spent) = (Instant::now(), Duration::ZERO);
-        Self { started, id, attempts: 0, waits_for: PLACE, history: Vec::new(), last_failure: None, spent }
+impl CallState {
+    fn new<G: BatchSink>(id: u64, call: &Call<'_, G>) -> Self {
+        let started = Instant::now();
+        let began = call.deadline.began(started).into_std();
+        Self {
+            id,
+            started,
+            attempts: 0,
+            waits_for: PLACE,
+            retry: RetryState::new(call.policy, call.idempotent, call.deadline.timeout, began),
+            history: Vec::new(),
+            last_failure: None,
+            spent: Duration::ZERO,
+        }
     }
 
     fn request_id(&self) -> String {
@@ -84,85 +100,87 @@ impl Log {
 impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
     /// dropped because the buffer is full.
-    pub(super) async fn run<G: BatchSink>(
-        &self,
-        call: &Call<'_>,
-        to: &Destination<'_, G>,
-    ) -> Result<Option<Completed>> {
-        let mut log = Log::new(self.call_ids.next());
-        let left = call.deadline.left(log.started, Duration::ZERO);
+    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Option<Completed>> {
+        let mut state = CallState::new(self.call_ids.next(), call);
+        let left = call.deadline.left(state.started, Duration::ZERO);
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
-        let attempts = Box::pin(self.attempts(call, to, &mut log));
+        let attempts = Box::pin(self.attempts(call, &mut state));
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
             outcome = attempts => outcome,
-            passed = call.deadline.passed(to.delivery, left), if call.deadline.is_of_call() => Err(match log.last_failure.clone() {
+            passed = call.deadline.passed(call.delivery, left), if call.deadline.is_of_call() => Err(match state.last_failure.clone() {
                 None => passed,
-                Some(last) => call.deadline.after_failures(passed, last, log.attempts as usize > log.history.len()),
+                Some(last) => call.deadline.after_failures(passed, last, state.attempts as usize > state.history.len()),
             }),
         };
         outcome.map_err(|error| {
-            to.delivery.resume();
+            call.delivery.resume();
             let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
-            let is_unsent = log.attempts == 0 && timed_out;
-            let error = if is_unsent { call.deadline.unsent(log.waits_for) } else { error };
+            let is_unsent = state.attempts == 0 && timed_out;
+            let error = if is_unsent { call.deadline.unsent(state.waits_for) } else { error };
             // A deadline ends an attempt from outside; a token that fails prevents the first.
-            if log.history.len() < log.attempts.max(1) as usize {
-                log.record(&error);
+            if state.history.len() < state.attempts.max(1) as usize {
+                state.record(&error);
             }
-            error.with_context(log.into_context(call.operation))
+            error.with_context(state.into_context(call.operation))
         })
     }
 
-    async fn attempts<G: BatchSink>(
-        &self,
-        call: &Call<'_>,
-        to: &Destination<'_, G>,
-        log: &mut Log,
-    ) -> Result<Option<Completed>> {
-        let began = call.deadline.began(log.started).into_std();
-        let mut state = RetryState::new(call.policy, call.idempotent, call.deadline.timeout, began);
-        let caller = Caller { call: log.id, began: log.started.into_std() };
+    /// Attempt after attempt, until one succeeds or its failure is final.
+    async fn attempts<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Option<Completed>> {
+        let caller = Caller { call: state.id, began: state.started.into_std() };
         let mut is_renewed = false;
         loop {
-            let (mut slot, token, started) = self.wait_for_start(call, &mut state, log).await?;
-            log.attempts += 1;
-            let request_id = log.request_id();
-            let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
-            let (sent, left) = (Instant::now(), call.deadline.left(log.started, log.spent));
+            let ready = Instant::now();
+            state.waits_for = PLACE;
+            let mut place = self.place().await;
+            state.retry.exclude(ready.elapsed());
+            let mut token = self.token(call, state).await?;
+            // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
+            let started = self.wait_at_gate(call, state).await?;
+            if started.has_waited {
+                // The token may have expired meanwhile.
+                token = self.token(call, state).await?;
+            }
+
+            state.attempts += 1;
+            let request_id = state.request_id();
+            let mut observed = Attempt::begin(call.operation, &request_id, state.attempts);
+            let (sent, left) = (Instant::now(), call.deadline.left(state.started, state.spent));
             let mut is_over = false;
-            let end = tokio::select! {
+            let outcome = tokio::select! {
                 biased;
-                end = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => end.unwrap_or_else(AttemptEnd::Failed),
-                passed = call.deadline.passed(to.delivery, left), if !call.deadline.is_of_call() => {
+                outcome = self.attempt(call, state.id, &token, &request_id, &mut place, &mut observed) => outcome,
+                passed = call.deadline.passed(call.delivery, left), if !call.deadline.is_of_call() => {
                     is_over = true;
-                    AttemptEnd::Failed(passed)
+                    Err(passed)
                 }
             };
-            drop(slot);
-            let failure = match end {
-                AttemptEnd::Complete(envelope, requested_at) => {
+            drop(place);
+            let failure = match outcome {
+                Ok(Some((envelope, requested_at))) => {
                     observed.end(None);
                     self.shared_limits.record_success();
-                    let (attempts, elapsed) = (log.attempts, log.started.elapsed());
+                    let (attempts, elapsed) = (state.attempts, state.started.elapsed());
                     return Ok(Some(Completed { envelope, attempts, elapsed, requested_at }));
                 }
                 // The scan requests it again when there is space in the buffer.
-                AttemptEnd::Evicted => {
+                Ok(None) => {
                     self.shared_limits.record_answer();
                     return Ok(None);
                 }
-                AttemptEnd::Failed(failure) => {
+                Err(failure) => {
                     self.secrets.iter().fold(failure.redact(token.expose()), |failure, secret| failure.redact(secret))
                 }
             };
             observed.end(Some(&failure));
-            let arriving = self.arriving(&failure, to);
-            log.spent += sent.elapsed().saturating_sub(arriving);
-            state.exclude(arriving);
-            let before = log.last_failure.take();
-            log.record(&failure);
+
+            let arriving = self.arriving(&failure, call.delivery);
+            state.spent += sent.elapsed().saturating_sub(arriving);
+            state.retry.exclude(arriving);
+            let before = state.last_failure.take();
+            state.record(&failure);
             let verdict = verdict(&failure);
             let hold =
                 self.shared_limits.record_failure(caller, &call.policy, &failure, &verdict, sent, self.rng.uniform());
@@ -171,23 +189,26 @@ impl Client {
                 let over = |before| call.deadline.after_failures(failure.clone(), before, true);
                 return Err(self.last(before.map_or_else(|| failure.clone(), over)));
             }
-            if !to.delivery.suspend() {
+            if !call.delivery.suspend() {
                 return Err(failure);
             }
             let may_renew = verdict.remedy == Remedy::NewToken && !is_renewed && call.policy.has_retries();
             if may_renew {
                 self.auth.reject(&token);
             }
-            let delay = if may_renew && self.token_within(call, log).await? != token {
+            let delay = if may_renew && self.token(call, state).await? != token {
                 is_renewed = true;
-                self.shared_limits.count_retry();
                 Duration::ZERO
             } else {
-                self.decide_retry(call, &mut state, &failure, &verdict, hold, log)?
+                let left = call.deadline.left_for_pause(state.started, state.spent);
+                let (now, jitter) = (Instant::now().into_std(), self.rng.uniform());
+                let delay = state.retry.after(failure.clone(), &verdict, hold, left, now, jitter);
+                delay.map_err(|error| self.last(error))?
             };
-            to.delivery.void();
+            self.shared_limits.count_retry(verdict.remedy == Remedy::AtOnce && delay.is_zero());
+            call.delivery.void();
             if hold.is_none_or(|hold| hold.is_new) {
-                observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
+                observe::retrying(call.operation, &request_id, state.attempts, &failure, delay);
             }
             // Those that wait to probe wait at the gate, which may open early.
             if hold.is_none_or(|hold| hold.down_since.is_none()) {
@@ -196,39 +217,10 @@ impl Client {
         }
     }
 
-    /// The time of a failed attempt in which rows arrived: not that of a stall.
-    fn arriving<G: BatchSink>(&self, failure: &Error, to: &Destination<'_, G>) -> Duration {
-        let is_stall = failure.kind() == Kind::RequestTimeout;
-        let stall = if is_stall { self.settings.timeouts.stall } else { Duration::ZERO };
-        to.delivery.receiving().saturating_sub(stall)
-    }
-
-    /// Waits for a place, a token, and the start of the request.
-    async fn wait_for_start(
-        &self,
-        call: &Call<'_>,
-        state: &mut RetryState,
-        log: &mut Log,
-    ) -> Result<(Slot<'_>, Secret, Started<'_>)> {
-        let ready = Instant::now();
-        log.waits_for = PLACE;
-        let slot = self.concurrency.slot(log.id).await;
-        state.exclude(ready.elapsed());
-        let mut token = self.token_within(call, log).await?;
-        // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
-        let started = self.wait_at_gate(call, state, log).await?;
-        if started.has_waited {
-            // The token may have expired meanwhile.
-            token = self.token_within(call, log).await?;
-        }
-        Ok((slot, token, started))
-    }
-
     /// Waits for the start of the request, for as long as it may be retried. Only a service that fails ends the wait.
-    async fn wait_at_gate(&self, call: &Call<'_>, state: &mut RetryState, log: &mut Log) -> Result<Started<'_>> {
-        log.waits_for = self.rate_limiter.cause();
-        let ready = Instant::now();
-        let (call_id, policy, jitter) = (log.id, &call.policy, self.rng.uniform());
+    async fn wait_at_gate<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Started<'_>> {
+        state.waits_for = self.rate_limiter.cause();
+        let (ready, policy, jitter) = (Instant::now(), &call.policy, self.rng.uniform());
         loop {
             let now = Instant::now();
             let (failing_since, down_since, pause_ends, has_probe) = {
@@ -236,9 +228,9 @@ impl Client {
                 (gate.failing_since(), gate.down_since(), gate.pause_ends, gate.has_probe())
             };
             // The last request of a run starts when the time is just over, and all others wait for what comes of it.
-            let ends = Instant::from_std(state.ends(down_since, now.into_std())) + policy.base;
+            let ends = Instant::from_std(state.retry.ends(down_since, now.into_std())) + policy.base;
             // A call that is sent for a shorter time than probes are apart asks for one of its own.
-            let is_short = log.attempts == 0 && policy.retry_for < policy.cap;
+            let is_short = state.attempts == 0 && policy.retry_for < policy.cap;
             let is_over = failing_since.is_some() && now >= ends && !has_probe;
             if is_over && is_short && now < ends + policy.cap {
                 self.shared_limits.give_up(true);
@@ -246,17 +238,17 @@ impl Client {
             let is_over = is_over && (!is_short || now >= ends + policy.cap);
             let is_too_long = pause_ends.is_some_and(|pause| pause > ends.into_std());
             if policy.has_retries() && (is_over || is_too_long) {
-                let last = log.last_failure.clone().or_else(|| self.shared_limits.last_failure());
-                let last = last.unwrap_or_else(|| call.deadline.unsent(log.waits_for));
-                return Err(self.last(state.given_up(last)));
+                let last = state.last_failure.clone().or_else(|| self.shared_limits.last_failure());
+                let last = last.unwrap_or_else(|| call.deadline.unsent(state.waits_for));
+                return Err(self.last(state.retry.given_up(last)));
             }
-            let started = self.rate_limiter.wait_for_start(&self.shared_limits, call_id, policy, jitter);
+            let started = self.rate_limiter.wait_for_start(&self.shared_limits, state.id, policy, jitter);
             tokio::select! {
                 biased;
                 started = started => {
                     let failing_since = self.shared_limits.gate().failing_since().map(Instant::from_std);
                     let counted = failing_since.map_or(Duration::ZERO, |since| since.max(ready).elapsed());
-                    state.exclude(ready.elapsed().saturating_sub(counted));
+                    state.retry.exclude(ready.elapsed().saturating_sub(counted));
                     return Ok(started);
                 }
                 () = sleep_until(ends.max(now + policy.base)) => {}
@@ -264,55 +256,20 @@ impl Client {
         }
     }
 
-    /// Returns after how long to retry, or the failure when it is final.
-    fn decide_retry(
-        &self,
-        call: &Call<'_>,
-        state: &mut RetryState,
-        failure: &Error,
-        verdict: &Verdict,
-        hold: Option<Hold>,
-        log: &Log,
-    ) -> Result<Duration> {
-        let left = match call.deadline.left(log.started, log.spent) {
-            left if call.deadline.is_of_call() || left.is_zero() => left,
-            // Pauses do not count.
-            _ => Duration::MAX,
-        };
-        let (now, jitter) = (Instant::now().into_std(), self.rng.uniform());
-        let delay = state.after(failure.clone(), verdict, hold, left, now, jitter).map_err(|error| self.last(error))?;
-        if verdict.remedy == Remedy::AtOnce && delay.is_zero() {
-            self.shared_limits.count_free_retry();
-        } else {
-            self.shared_limits.count_retry();
-        }
-        Ok(delay)
-    }
-
-    /// Whether a failure ended the first contact.
-    pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
-        verdict(failure).is_unsent && !self.shared_limits.gate().was_reached
-    }
-
-    /// The failure that ends a call.
-    fn last(&self, failure: Error) -> Error {
-        let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();
-        if failure.is_retryable() {
-            self.shared_limits.give_up(false);
-        }
-        if is_outage { failure.of_all() } else { failure }
-    }
-
     /// The token to send, waited for no longer than the call may take for its first row.
-    async fn token_within(&self, call: &Call<'_>, log: &mut Log) -> Result<Secret> {
-        log.waits_for = "a token";
-        call.deadline.limit(self.token(call, log)).await
+    async fn token<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Secret> {
+        state.waits_for = "a token";
+        let token = self.retried_token(call, state);
+        if call.deadline.is_of_call() {
+            return token.await;
+        }
+        timeout(call.deadline.timeout, token).await.unwrap_or_else(|_| Err(call.deadline.without_token()))
     }
 
     /// The token to send. A failing token source is retried as a failing connection is.
-    async fn token(&self, call: &Call<'_>, log: &Log) -> Result<Secret> {
+    async fn retried_token<G: BatchSink>(&self, call: &Call<'_, G>, state: &CallState) -> Result<Secret> {
         let began = Instant::now();
-        let mut state = RetryState::new(call.policy, true, call.deadline.timeout, began.into_std());
+        let mut retry = RetryState::new(call.policy, true, call.deadline.timeout, began.into_std());
         loop {
             let wait = call.token_wait.as_ref().and_then(|wait| wait.limit());
             let failure = match (self.auth.token(wait.map_or(Duration::MAX, |(limit, _)| limit)).await, wait) {
@@ -324,12 +281,142 @@ impl Client {
             };
             let left = call.deadline.timeout.saturating_sub(began.elapsed());
             let (verdict, now) = (verdict(&failure), Instant::now().into_std());
-            let delay = state.after(failure.clone(), &verdict, None, left, now, self.rng.uniform());
+            let delay = retry.after(failure.clone(), &verdict, None, left, now, self.rng.uniform());
             // Without a token no request of a scan can be sent.
             let delay = delay.map_err(Error::of_all)?;
-            observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
+            observe::retrying(call.operation, &state.request_id(), state.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }
+    }
+
+    /// Sends one request. Returns the envelope of its result, and when it was sent by the clock of this machine or of the
+    /// service, whichever is earlier; nothing if the response was dropped.
+    async fn attempt<'p, G: BatchSink>(
+        &'p self,
+        call: &Call<'_, G>,
+        id: u64,
+        token: &Secret,
+        request_id: &str,
+        place: &mut Option<SemaphorePermit<'p>>,
+        observed: &mut Attempt<'_>,
+    ) -> Result<Option<(Envelope, SystemTime)>> {
+        let request = Request { path: call.path, body: call.body.clone(), token, request_id };
+        let _in_flight = self.shared_limits.count_request();
+        let now = SystemTime::now();
+        if !call.idempotent {
+            Transport::look_at_sockets().await;
+        }
+        let mut response = self.transport.post(request).await?;
+        observed.responded(response.status);
+        let requested_at = response.date.map_or(now, |date| date.min(now));
+        call.delivery.begin(requested_at);
+        self.shared_limits.record_response(id, response.status);
+        if response.status != 200 {
+            let (body, failure) = response.error_body().await;
+            observed.received(response.received());
+            let error = classify::error_for_status(&response, &body);
+            // The body alone says whether a 403 refuses the token: without its end the request is retried.
+            let is_unclear = response.status == STATUS_PERMISSION && error.kind() != Kind::PermissionDenied;
+            return Err(failure.filter(|_| is_unclear).unwrap_or(error));
+        }
+        let mut sink = (call.new_sink)();
+        let received = self.receive(call, &mut response, &mut sink, place).await;
+        observed.received(response.received());
+        let has_succeeded = self.shared_limits.gate().has_succeeded;
+        let Some(envelope) = received.map_err(|error| classify::of_body(error, &response, has_succeeded))? else {
+            return Ok(None);
+        };
+        if let Err(failure) = classify::check_envelope(&envelope, call.content) {
+            return Err(failure.with(|details| details.retry_after = response.retry_after));
+        }
+        // Only now, as the response has proved to be a result.
+        while let Some(batch) = sink.take()? {
+            call.delivery.push(batch)?;
+        }
+        call.delivery.complete();
+        Ok(Some((envelope, requested_at)))
+    }
+
+    /// Decodes the body while it arrives and delivers its batches, but the last. Returns nothing if the response was dropped.
+    async fn receive<'p, G: BatchSink>(
+        &'p self,
+        call: &Call<'_, G>,
+        response: &mut Response,
+        sink: &mut G,
+        place: &mut Option<SemaphorePermit<'p>>,
+    ) -> Result<Option<Envelope>> {
+        let mut decoder = Decoder::new(call.plan.clone());
+        let (mut full, mut bytes) = (Vec::new(), 0);
+        while let Some(mut chunk) = response.chunk().await? {
+            while !chunk.is_empty() {
+                let fed = decoder.feed(chunk, sink);
+                if decoder.has_records() {
+                    call.delivery.mark_rows();
+                }
+                while let Some(batch) = sink.take_full()? {
+                    bytes += batch.bytes();
+                    full.push(batch);
+                }
+                chunk = fed.as_ref().map_or_else(|_| &[][..], |taken| chunk.split_at(*taken).1);
+                // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
+                let is_satisfied = decoder.is_satisfied();
+                if chunk.is_empty() || is_satisfied || bytes >= CHUNK_BYTES {
+                    bytes = 0;
+                    for batch in full.drain(..) {
+                        call.delivery.push(batch)?;
+                        // A response that has arrived waits for nothing: nobody could close its connection any more.
+                        if !decoder.has_ended() && !self.wait_for_space(call.delivery, place).await {
+                            return Ok(None);
+                        }
+                    }
+                }
+                fed?;
+                if is_satisfied {
+                    return Ok(Some(decoder.finish_early()));
+                }
+            }
+        }
+        decoder.finish().map(Some)
+    }
+
+    /// Waits for space for the next batch, and returns false if the response was dropped meanwhile. The place is free
+    /// until then: the consumer may need it for a request of its own before it takes the next batch.
+    async fn wait_for_space<'p, B: Batch>(
+        &'p self,
+        delivery: &Delivery<B>,
+        place: &mut Option<SemaphorePermit<'p>>,
+    ) -> bool {
+        if delivery.has_space() {
+            return true;
+        }
+        *place = None;
+        let has_space = delivery.wait_for_space().await;
+        if has_space {
+            *place = self.place().await;
+        }
+        has_space
+    }
+
+    /// A place among the requests in flight, once one is free.
+    async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        // The semaphore is never closed.
+        self.places.acquire().await.ok()
+    }
+
+    /// The time of a failed attempt in which rows arrived: not that of a stall.
+    fn arriving<B: Batch>(&self, failure: &Error, delivery: &Delivery<B>) -> Duration {
+        let is_stall = failure.kind() == Kind::RequestTimeout;
+        let stall = if is_stall { self.settings.timeouts.stall } else { Duration::ZERO };
+        delivery.receiving().saturating_sub(stall)
+    }
+
+    /// The failure that ends a call.
+    fn last(&self, failure: Error) -> Error {
+        let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();
+        if failure.is_retryable() {
+            self.shared_limits.give_up(false);
+        }
+        if is_outage { failure.of_all() } else { failure }
     }
 }
 

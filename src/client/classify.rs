@@ -97,6 +97,21 @@ fn entries(envelope: &Envelope) -> Result<()> {
     if is_list { Ok(()) } else { Err(wrong_field("data.entries", "is not a list of objects")) }
 }
 
+/// What a response with another HTTP status means: its kind, whether it is retried, and in words.
+fn meaning(status: u16) -> (Kind, Retry, &'static str) {
+    match status {
+        204 => (Kind::TruncatedResponse, Retry::One, "the response has no body"),
+        300..=399 => (Kind::RedirectRefused, Retry::None, "a redirect was not followed"),
+        413 | 414 | 431 => (Kind::RequestRejected, Retry::None, "the request is too large"),
+        429 | 503 => (Kind::Throttled, Retry::Any, "the service asks to slow down"),
+        // Beyond 511 are the statuses of content delivery networks.
+        408 | 500 | 502 | 504 | 507 | 520..=527 | 529 | 530 => (Kind::Server, Retry::Any, "the service failed"),
+        400..=499 => (Kind::RequestRejected, Retry::None, "the request was rejected"),
+        500..=599 => (Kind::Server, Retry::None, "the service failed"),
+        _ => (Kind::Api, Retry::None, "unexpected HTTP status"),
+    }
+}
+
 /// The error of a response with another HTTP status.
 pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
@@ -117,31 +132,26 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
         "" => format!("; the response has no message (Content-Type: {})", content_type(response)),
         words => words.to_owned(),
     };
-    let redirect = match host.as_str() {
-        "" => "a redirect was not followed".to_owned(),
-        host => format!("the redirect to {host} was not followed"),
-    };
-    let (kind, what) = match status {
-        204 => (Kind::TruncatedResponse, "the response has no body"),
-        300..=399 => (Kind::RedirectRefused, redirect.as_str()),
-        408 | 500..=502 | 504..=599 => (Kind::Server, "the service failed"),
-        413 | 414 | 431 => (Kind::RequestRejected, "the request is too large"),
-        503 if response.retry_after.is_none() => (Kind::Throttled, "the service is unavailable"),
-        429 | 503 => (Kind::Throttled, "the service asks to slow down"),
-        400..=499 => (Kind::RequestRejected, "the request was rejected"),
-        _ => (Kind::Api, "unexpected HTTP status"),
+    let (kind, retry, what) = meaning(status);
+    let what = match status {
+        300..=399 if !host.is_empty() => format!("the redirect to {host} was not followed"),
+        503 if response.retry_after.is_none() => "the service is unavailable".to_owned(),
+        _ => what.to_owned(),
     };
     let asked = response.retry_after.filter(|_| kind == Kind::Throttled);
     let asked = asked.map(|asked| format!(", Retry-After {:.0} s", asked.as_secs_f64().ceil())).unwrap_or_default();
     let error = Error::new(kind, format!("{what} (HTTP {status}{asked}){detail}"));
+    let error = match retry {
+        Retry::Any => error.retryable(),
+        Retry::One => error.retryable_once(),
+        _ => error,
+    };
     let error = match status {
-        204 => return error.with(|details| details.received = Some(0)).retryable_once(),
-        // Beyond 511 are the statuses of content delivery networks.
-        408 | 500 | 502 | 504 | 507 | 520..=527 | 529 | 530 => error.retryable(),
+        204 => return error.with(|details| details.received = Some(0)),
         300..=399 => error
             .with(|details| details.location_host = Some(host))
             .with_hint("base_url is probably not the service's own URL"),
-        429 | 503 => error.with(|details| details.retry_after = response.retry_after).retryable(),
+        429 | 503 => error.with(|details| details.retry_after = response.retry_after),
         404 if refusal.message.is_none() => error.with_hint("check the path of base_url"),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
@@ -194,12 +204,9 @@ fn permission_denied(refusal: Refusal, words: &str) -> Error {
 
 /// HTTP status 200, and an envelope that reports a failure.
 fn api_error(code: i64, what: &str, refusal: Refusal) -> Error {
-    // As the HTTP statuses of these numbers.
-    let kind = match code {
-        429 | 503 => Kind::Throttled,
-        500 | 502 | 504 => Kind::Server,
-        _ => Kind::Api,
-    };
+    // A status that is retried means the same as a code.
+    let retried = u16::try_from(code).map(meaning).ok().filter(|(_, retry, _)| *retry == Retry::Any);
+    let kind = retried.map_or(Kind::Api, |(kind, ..)| kind);
     let error = Error::new(kind, format!("the service reported a failure ({what}){}", refusal.words()))
         .with(|details| refusal.set(details));
     if kind == Kind::Api { error } else { error.retryable() }

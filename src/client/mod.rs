@@ -1,12 +1,11 @@
-//! The operations, each an `async fn`: search, download, wait, call. They block nothing and spawn nothing.
+//! The operations, each an `async fn`: search, download, post. They block nothing and spawn nothing.
 
-mod attempt;
 mod auth;
 mod budget;
 mod call;
 mod classify;
+mod deadline;
 mod delivery;
-mod export_poll;
 mod refusal;
 mod rng;
 mod shared_limits;
@@ -19,13 +18,13 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use attempt::TimeoutScope;
-pub use auth::{Grant, TokenFuture, TokenSource, TokenWait};
+pub use auth::{Grant, TakeGrant, TokenSource, TokenWait};
 pub use budget::{BufferBudget, Kept, ResultSize};
+pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
-pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
 
 use crate::cells::Cells;
@@ -37,11 +36,11 @@ use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
-use attempt::{Concurrency, Deadline};
 use auth::Auth;
 use budget::result_too_large;
-use call::{Call, Destination};
+use call::Call;
 use classify::ExpectedContent;
+use deadline::Deadline;
 use rng::{CallIds, Rng};
 use shared_limits::{RateLimiter, SharedLimits};
 
@@ -91,7 +90,8 @@ pub struct Client {
     shared_limits: Arc<SharedLimits>,
     auth: Auth,
     rate_limiter: RateLimiter,
-    concurrency: Concurrency,
+    /// Of requests in flight: `concurrency=`.
+    places: Semaphore,
     call_ids: CallIds,
     rng: Rng,
     /// What no error may repeat, beside the token.
@@ -123,7 +123,7 @@ impl Client {
             shared_limits,
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
-            concurrency: Concurrency::new(settings.concurrency),
+            places: Semaphore::new(settings.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit.max(1) as usize)),
             call_ids: CallIds::new(),
             rng: Rng::System,
             secrets: settings.secrets(),
@@ -202,8 +202,10 @@ impl Client {
             policy: if mode.is_patient { self.policy.patient_at_first() } else { self.policy },
             deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
             token_wait: mode.token_wait,
+            new_sink,
+            delivery,
         };
-        self.run(&call, &Destination { new_sink, delivery }).await
+        self.run(&call).await
     }
 
     /// Most requests in flight.
@@ -236,9 +238,16 @@ impl Client {
         BufferBudget::new(usize::MAX, self.settings.timeouts.unread).of_result(Arc::clone(result))
     }
 
-    /// Downloads the status entries of an export. `timeout` is in place of the client's.
-    pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>) -> Result<Envelope> {
-        self.download_within(self.policy, "download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
+    /// Downloads the status entries of an export. `timeout` is in place of the client's. A request of a wait `polls`: it
+    /// has no more time than any other, and retries the first contact as a run does.
+    pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>, polls: bool) -> Result<Envelope> {
+        let (body, all) = (json(&export)?, self.settings.timeout);
+        let (operation, policy, timeout) = if polls {
+            ("wait_for_segment", self.policy.patient_at_first(), timeout.map_or(all, |timeout| timeout.min(all)))
+        } else {
+            ("download_segment", self.policy, timeout.unwrap_or(all))
+        };
+        self.whole(policy, operation, DOWNLOAD_PATH, body, ExpectedContent::Entries, true, timeout).await
     }
 
     /// POSTs a body, which is JSON, to a path below the base URL, and returns the whole envelope. `timeout` is in place
@@ -247,16 +256,6 @@ impl Client {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
         self.whole(self.policy, "post", path, body, ExpectedContent::Any, idempotent, timeout).await
-    }
-
-    async fn download_within(
-        &self,
-        policy: Policy,
-        operation: &'static str,
-        export: &DownloadBody,
-        timeout: Duration,
-    ) -> Result<Envelope> {
-        self.whole(policy, operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
     }
 
     /// Runs a call whose envelope is kept whole, without a consumer.
@@ -280,10 +279,12 @@ impl Client {
         };
         let plan = DecodePlan { columns: None, max_records: None, limits };
         let deadline = Deadline { timeout, scope: TimeoutScope::whole() };
-        let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait: None };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
-        let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-        let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
+        let (token_wait, new_sink) = (None, &|| Cells::new(0));
+        let delivery = &Delivery::new(0, DeliveryMode::Complete, budget);
+        let call =
+            Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait, new_sink, delivery };
+        let completed = self.run(&call).await?;
         let completed = completed.ok_or_else(never_evicted)?;
         let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
         if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
@@ -298,6 +299,12 @@ impl Client {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared_limits.stats(self.transport.meter())
+    }
+
+    /// Whether the headers of any response have arrived over the same connections.
+    #[must_use]
+    pub fn was_reached(&self) -> bool {
+        self.shared_limits.gate().was_reached
     }
 
     /// Whether a response over the same connections came from the sandbox.

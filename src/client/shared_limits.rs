@@ -215,13 +215,9 @@ impl SharedLimits {
         InFlightGuard(self)
     }
 
-    pub(super) fn count_retry(&self) {
-        increment(&self.counters.retries);
-    }
-
-    /// Counts a retry on another connection.
-    pub(super) fn count_free_retry(&self) {
-        increment(&self.counters.free_retries);
+    /// Counts a retry; one `is_free` that replaces an idle connection which the service had closed.
+    pub(super) fn count_retry(&self, is_free: bool) {
+        increment(if is_free { &self.counters.free_retries } else { &self.counters.retries });
     }
 
     pub(super) fn stats(&self, meter: &Meter) -> Stats {

@@ -10,15 +10,14 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::{depythonize, pythonize};
-use tokio::sync::mpsc;
 
 use super::input::input;
 use super::raise::{no_unicode, raise};
 use super::runtime::{PerProcess, call};
 use super::scan::RawScan;
 use super::token::RawToken;
-use super::{json, request, rows, updates};
-use crate::client::{Client, WaitOutcome};
+use super::{json, request, rows};
+use crate::client::Client;
 use crate::config::{self, Arguments, Origin, Settings, environment};
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
@@ -133,43 +132,19 @@ impl RawClient {
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
-    /// The status of an export: the complete response.
-    #[pyo3(signature = (export_id, timeout, *, wait))]
+    /// The status of an export: the complete response. With `polls`, for a wait.
+    #[pyo3(signature = (export_id, timeout, *, polls=false, wait))]
     fn download_segment<'py>(
         &self,
         export_id: &Bound<'py, PyAny>,
         timeout: Option<f64>,
+        polls: bool,
         wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = export_id.py();
         let (core, export) = (self.core(py)?, export_body(export_id)?);
         let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
-        call(py, wait, async move { core.download(export, timeout).await }, dict)
-    }
-
-    /// Waits for an export: with codes of success no longer than until an entry has another code. Returns whether the
-    /// export has ended, and the last response.
-    #[pyo3(signature = (export_id, timeout, poll, success, on_update, *, wait))]
-    fn wait_for_segment<'py>(
-        &self,
-        export_id: &Bound<'py, PyAny>,
-        timeout: f64,
-        poll: Option<f64>,
-        success: Option<Vec<String>>,
-        on_update: Option<Py<PyAny>>,
-        wait: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = export_id.py();
-        let (core, export) = (self.core(py)?, export_body(export_id)?);
-        let timeout = seconds(py, "timeout", timeout)?;
-        let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;
-        let (sender, events) = mpsc::channel(1);
-        let waiting = async move { core.wait(export, success, timeout, poll, sender).await };
-        updates::call(py, wait, waiting, Some(events), on_update, |py, waited, last| match waited {
-            WaitOutcome::Finished => Ok((true, last)),
-            WaitOutcome::TimedOut(Some(failure)) if last.is_none() => Err(raise(py, failure)),
-            WaitOutcome::TimedOut(_) => Ok((false, last)),
-        })
+        call(py, wait, async move { core.download(export, timeout, polls).await }, dict)
     }
 
     /// Sends any body. Returns the complete response.
@@ -192,6 +167,11 @@ impl RawClient {
     /// The figures of all calls so far in this process.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.client(py)?.stats())?)
+    }
+
+    /// Whether any response has begun over the same connections.
+    fn was_reached(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.client(py)?.was_reached())
     }
 
     /// Whether a response over the same connections came from the sandbox.

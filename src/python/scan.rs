@@ -233,7 +233,7 @@ impl RawScan {
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         };
-        updates::call(py, wait, collecting, events, on_progress, |_, collected, _| Ok(RawTable::new(collected)))
+        updates::call(py, wait, collecting, events, on_progress, |_, collected| Ok(RawTable::new(collected)))
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
@@ -261,7 +261,7 @@ impl RawScan {
         let format = format_of(format);
         let writing = async move { scan.write(&core, &location, format).await };
         let used = used(&self.last_stats);
-        updates::call(py, wait, writing, events, on_progress, |py, (stats, complete), _| {
+        updates::call(py, wait, writing, events, on_progress, |py, (stats, complete)| {
             Ok((used(py, stats)?, RawUnpublished::new(complete)))
         })
     }
@@ -279,7 +279,7 @@ impl RawScan {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
         let (sender, events) = mpsc::channel(scan.requests() + 2);
         let run = async move { scan.run(&core, &options, sender).await };
-        updates::call(py, wait, run, Some(events), Some(on_progress), |py, report, _| raw_report(py, report))
+        updates::call(py, wait, run, Some(events), Some(on_progress), raw_report)
     }
 
     /// Reads the rows that a folder has of this scan.

@@ -12,11 +12,10 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyString, PyTuple};
-use tokio::sync::oneshot;
 
 use super::raise::{no_unicode, raise};
 use super::runtime::{no_thread, try_attach};
-use crate::client::{Grant, TokenFuture, TokenSource};
+use crate::client::{Grant, TakeGrant, TokenSource};
 use crate::error::{Error, Kind, Result, excerpt};
 use crate::secret::Secret;
 
@@ -80,8 +79,8 @@ impl RawToken {
     }
 }
 
-/// A callable that returns a string or `(string, expires_at)`. Shared, so that a future can pass it to a thread without
-/// the interpreter.
+/// A callable that returns a string or `(string, expires_at)`. Shared, so that it gets to its thread without the
+/// interpreter.
 struct Callable(Arc<Py<PyAny>>);
 
 impl fmt::Debug for Callable {
@@ -91,19 +90,13 @@ impl fmt::Debug for Callable {
 }
 
 impl TokenSource for Callable {
-    fn fetch(&self) -> TokenFuture {
-        let (sender, receiver) = oneshot::channel();
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
         let callable = Arc::clone(&self.0);
-        Box::pin(async move {
-            let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
-                RUNNING.set(callable.as_ptr() as usize);
-                let grant = try_attach(|py| call(py, callable.bind(py)));
-                // The receiver is gone when the call was cancelled.
-                drop(sender.send(grant.unwrap_or_else(|| Err(shutting_down()))));
-            });
-            started.map_err(|error| no_thread(error).retryable())?;
-            receiver.await.unwrap_or_else(|_| Err(shutting_down()))
-        })
+        let started = std::thread::Builder::new().name("dataaccess-token".to_owned()).spawn(move || {
+            RUNNING.set(callable.as_ptr() as usize);
+            take(try_attach(|py| call(py, callable.bind(py))).unwrap_or_else(|| Err(shutting_down())));
+        });
+        started.map(drop).map_err(|error| no_thread(error).retryable())
     }
 }
 

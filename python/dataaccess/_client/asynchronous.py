@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
@@ -14,7 +13,6 @@ from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import Secret
-from dataaccess._core.updates import awaited
 from dataaccess._public import public
 
 if TYPE_CHECKING:
@@ -135,11 +133,17 @@ class AsyncClient(BaseClient):
         success_codes: Collection[int | str] = (200,),
     ) -> SegmentStatus:
         """As `Client.wait_for_segment`, awaited."""
-        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        from asyncio import sleep  # not loaded for a `Client`
+
+        wait = Wait(self._raw, export_id, timeout, poll, on_update, check, success_codes)
         with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
-            call = partial(self._raw.wait_for_segment, *wait.arguments, wait=False)
-            outcome = await awaited(call, wait)
-        return wait.ended(outcome)
+            while not wait.is_over:
+                with wait.attempt():
+                    wait.response = await self._raw.download_segment(*wait.arguments, polls=True, wait=False)
+                for _, coroutine in wait.updates():
+                    await coroutine
+                await sleep(wait.pause())
+        return wait.ended()
 
     # These wait for nothing.
     validate_codes = Client.validate_codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
+from time import sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
@@ -329,10 +330,16 @@ class Client(BaseClient):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
-        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        wait = Wait(self._raw, export_id, timeout, poll, on_update, check, success_codes)
         with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
-            outcome = self._raw.wait_for_segment(*wait.arguments, wait, wait=True)
-        return wait.ended(outcome)
+            while not wait.is_over:
+                with wait.attempt():
+                    wait.response = self._raw.download_segment(*wait.arguments, polls=True, wait=True)
+                for name, coroutine in wait.updates():
+                    coroutine.close()
+                    raise TypeError(f"{name} is a coroutine function, which only AsyncClient can await")
+                sleep(wait.pause())
+        return wait.ended()
 
     def validate_codes(
         self: BaseClient,

@@ -1,22 +1,32 @@
-"""The status of a segment export: a dict that shows itself as a table, and what a wait makes of the responses."""
+"""The status of a segment export: a dict that shows itself as a table, and the wait for its end."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from os import getpid
 from reprlib import Repr
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from dataaccess._core.checks import boolean_argument, invalid, seconds
+from dataaccess._core.checks import boolean_argument, invalid, positive_seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
 from dataaccess._display.grid import Column, columns_of, ruled
 from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
-from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
+from dataaccess.errors import (
+    ClientClosedError,
+    ConnectError,
+    DataAccessError,
+    IncompleteWarning,
+    SegmentExportError,
+    WaitTimeoutError,
+)
 
 if TYPE_CHECKING:
+    from dataaccess._native import RawClient
     from dataaccess._types import ExportEntry
     from dataaccess.reports import Progress
 
@@ -30,6 +40,10 @@ _NAMED = 5
 _TEXT = Repr()
 _TEXT.maxstring = _TEXT.maxother = 100
 _SUCCESS = ("200",)
+# Seconds: the first pause of a wait, each later one is 1.5 times as long; what is left for the last request besides the
+# duration of the one before it; and the least that is left for any.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
+_LAST_POLL, _LEAST = 0.1, 0.001
 
 
 class SegmentStatus(dict[str, Any]):
@@ -104,7 +118,7 @@ OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 
 
 def success_texts(codes: object) -> tuple[str, ...]:
-    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code."""
+    """The codes of `success_codes` as texts: 200, 200.0 and "200" are one code."""
     given: Collection[Any] = codes if isinstance(codes, Collection) and not isinstance(codes, str) else ()
     if not given or any(isinstance(code, bool) or not isinstance(code, int | str) or code == "" for code in given):
         raise invalid("success_codes", "must be integers or strings, such as (200, 201)", codes)
@@ -118,7 +132,7 @@ def _code_text(code: object) -> str:
 
 
 def has_ended(entry: Mapping[str, object]) -> bool:
-    """Whether an entry has an end, as the core reads it: neither a blank string nor a time before the start."""
+    """Whether an entry has an end: neither a blank string nor a time before the start."""
     end = entry.get("endTime")
     if end is None or (isinstance(end, str) and not end.strip()):
         return False
@@ -217,34 +231,82 @@ def downloaded(response: dict[str, Any], export_id: object) -> SegmentStatus:
 
 
 class Wait:
-    """A wait for the end of an export: checked arguments, what each response leads to, and the outcome."""
+    """A wait for the end of an export: checked arguments, its requests and pauses, and the outcome."""
 
     def __init__(
-        self, export_id: int, timeout: object, poll: object, on_update: OnUpdate | None, check: object, codes: object
+        self,
+        raw: RawClient,
+        export_id: int,
+        timeout: object,
+        poll: object,
+        on_update: OnUpdate | None,
+        check: object,
+        codes: object,
     ) -> None:
         """Checks the arguments of `wait_for_segment`."""
-        self._timeout, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
+        self._timeout = positive_seconds("timeout", timeout)
+        self._poll = None if poll is None else positive_seconds("poll", poll)
         self._check, self._success = boolean_argument("check", check), success_texts(codes)
-        self._id, self._on_update, self._line, self._has_warned = export_id, on_update, caller(), False
-        self._began = monotonic()
-        # The callback of `progress`, and what the core takes.
+        self._raw, self._id, self._on_update, self._line = raw, export_id, on_update, caller()
+        self._has_warned = self._is_finished = self.is_over = False
+        self._began = self._asked = monotonic()
+        self._process = getpid()
+        self._pause = _FIRST_PAUSE if self._poll is None else self._poll
+        self._failure: DataAccessError | None = None
+        self._status: SegmentStatus | None = None
+        # The callback of `progress`, and the last response.
         self.report: Callable[[Any], object] | None = None
-        self.arguments = export_id, self._timeout, pause, self._success if self._check else None
+        self.response: dict[str, Any] | None = None
 
-    def __call__(self, response: dict[str, Any]) -> object:
-        """Passes a response to `progress` and `on_update`. Returns what is to be awaited, if anything is."""
-        status = SegmentStatus(response, self._id, self._success)
+    @property
+    def arguments(self) -> tuple[int, float]:
+        """The arguments of the next request: the id and the time that is left."""
+        if getpid() != self._process:
+            hint = "repeat the call in the child, and do not call os.fork in a callback"
+            raise ClientClosedError(f"a call that began before a fork cannot continue after it; {hint}", hint=hint)
+        self._asked = monotonic()
+        return self._id, max(self._began + self._timeout - self._asked, _LEAST)
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Notes a failure that may pass; not of the first contact, which was retried as that of a run is."""
+        self.response, self._failure = None, None
+        try:
+            yield
+        except DataAccessError as error:
+            if not error.retryable or (isinstance(error, ConnectError) and not self._raw.was_reached()):
+                raise
+            self._failure = error.with_traceback(None)
+
+    def updates(self) -> Iterator[tuple[str, Any]]:
+        """Passes the response, if one came, to `progress` and `on_update`. Yields the coroutines that they return."""
+        if self.response is None:
+            return
+        self._status = status = SegmentStatus(self.response, self._id, self._success)
         self._has_warned = self._has_warned or _warn_of_ends(status, self._line)
-        returned = [
-            self.report(response) if self.report is not None else None,
-            self._on_update(status) if self._on_update is not None else None,
-        ]
-        waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
-        if len(waiting) > 1:
-            from asyncio import gather  # not loaded for a `Client`
+        has_failed = any(state_of(entry, self._success) == "failed" for entry in status["entries"])
+        self._is_finished = status.is_finished or (self._check and has_failed)
+        callbacks: dict[str, tuple[Any, object]] = {
+            "progress": (self.report, self.response),
+            "on_update": (self._on_update, status),
+        }
+        for name, (callback, update) in callbacks.items():
+            returned = None if callback is None else callback(update)
+            if hasattr(returned, "__await__"):
+                yield name, returned
 
-            return gather(*waiting)
-        return waiting[0] if waiting else None
+    def pause(self) -> float:
+        """The seconds until the next request. If there is none, the wait is over after them."""
+        now = monotonic()
+        left = max(self._began + self._timeout - now, 0.0)
+        # The last request comes just before the end.
+        until_last = left - (now - self._asked) - _LAST_POLL
+        self.is_over = self._is_finished or until_last <= 0
+        if self.is_over:
+            return 0.0 if self._is_finished else left
+        pause, grown = self._pause, min(self._pause * 1.5, _LONGEST_PAUSE)
+        self._pause = grown if self._poll is None else pause
+        return min(pause, until_last)
 
     def progress(self, response: dict[str, Any]) -> Progress:
         """The progress that a response shows."""
@@ -262,12 +324,13 @@ class Wait:
             seconds=monotonic() - self._began,
         )
 
-    def ended(self, outcome: tuple[bool, dict[str, Any] | None]) -> SegmentStatus:
+    def ended(self) -> SegmentStatus:
         """The status of an export that has ended; with `check`, successfully so far."""
-        finished, last = outcome
-        status = None if last is None else _warn_of_count(SegmentStatus(last, self._id, self._success))
+        if self._status is None and self._failure is not None:
+            raise self._failure
+        status = None if self._status is None else _warn_of_count(self._status)
         entries = [] if status is None else status["entries"]
-        if finished and status is not None:
+        if self._is_finished and status is not None:
             if self._check:
                 check_entries(self._id, entries, self._success)
             return status

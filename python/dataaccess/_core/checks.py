@@ -89,6 +89,14 @@ def seconds(name: str, value: object, accepted: str = "a number of seconds or a 
     return number(name, value.total_seconds() if isinstance(value, timedelta) else value, accepted)
 
 
+def positive_seconds(name: str, value: object) -> float:
+    """A duration of more than 0, in seconds."""
+    found = seconds(name, value)
+    if not 0 < found < inf:
+        raise ConfigError(f"{name} must be a positive, finite number of seconds, not {found:g}")
+    return found
+
+
 def duration(name: str, value: object, unit: str = "seconds") -> float:
     """A duration of at least 0, in seconds or another unit."""
     is_seconds = unit == "seconds"

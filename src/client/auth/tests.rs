@@ -7,6 +7,16 @@ use super::*;
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(300);
 
+/// Passes on the token with this number after a pause, or a failure.
+fn take_after(pause: Duration, number: usize, fails: bool, expires_at: Option<SystemTime>, take: TakeGrant) {
+    tokio::spawn(async move {
+        tokio::time::sleep(pause).await;
+        let token = Secret::try_new(format!("tok-{number}")).expect("a token");
+        let failure = || Error::new(Kind::Config, "test failure").retryable();
+        take(if fails { Err(failure()) } else { Ok(Grant { token, expires_at }) });
+    });
+}
+
 /// Returns tokens after a pause and counts the fetches. The fetches with the numbers `fails` and `hangs` do so.
 #[derive(Debug)]
 struct Counting {
@@ -17,20 +27,13 @@ struct Counting {
 }
 
 impl TokenSource for Counting {
-    fn fetch(&self) -> TokenFuture {
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.fetches.fetch_add(1, Ordering::SeqCst);
         let expires_at = self.life.map(|life| SystemTime::now() + life);
-        let (fails, hangs) = (number == self.fails, number == self.hangs);
-        Box::pin(async move {
-            if hangs {
-                std::future::pending::<()>().await;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            if fails {
-                return Err(Error::new(Kind::Config, "test failure").retryable());
-            }
-            Ok(Grant { token: Secret::try_new(format!("tok-{number}"))?, expires_at })
-        })
+        if number != self.hangs {
+            take_after(Duration::from_millis(20), number, number == self.fails, expires_at, take);
+        }
+        Ok(())
     }
 }
 
@@ -128,16 +131,10 @@ struct Slow {
 }
 
 impl TokenSource for Slow {
-    fn fetch(&self) -> TokenFuture {
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.fetches.fetch_add(1, Ordering::SeqCst);
-        let fails = self.fails && number == 0;
-        Box::pin(async move {
-            tokio::time::sleep(5 * SECOND).await;
-            if fails {
-                return Err(Error::new(Kind::Config, "test failure").retryable());
-            }
-            Ok(Grant { token: Secret::try_new(format!("tok-{number}"))?, expires_at: None })
-        })
+        take_after(5 * SECOND, number, self.fails && number == 0, None, take);
+        Ok(())
     }
 }
 
@@ -169,9 +166,9 @@ async fn a_source_that_hangs_is_called_at_most_four_times_a_minute() {
 struct Hanging(AtomicUsize);
 
 impl TokenSource for Hanging {
-    fn fetch(&self) -> TokenFuture {
+    fn fetch(&self, _: TakeGrant) -> Result<()> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::pending())
+        Ok(())
     }
 }
 

@@ -1,9 +1,12 @@
 //! Calls of a client whose service is a function, on a paused clock.
 
 use std::future::{pending, poll_fn, ready};
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use futures_util::future::join_all;
 use futures_util::{FutureExt, poll};
@@ -11,9 +14,9 @@ use futures_util::{FutureExt, poll};
 use super::*;
 use crate::cells::Cells;
 use crate::client::{
-    BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TimeoutScope, TokenFuture, TokenSource, TokenWait,
+    BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TakeGrant, TimeoutScope, TokenSource, TokenWait,
 };
-use crate::config::Arguments;
+use crate::config::{Arguments, Settings};
 use crate::contract::export::DownloadBody;
 use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
@@ -98,11 +101,10 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_export_retries_the_first_contact_as_a_run_does() {
+async fn a_poll_of_an_export_retries_the_first_contact_as_a_run_does() {
     let (respond, arrivals) = service(|_| refused());
     let export = DownloadBody { scope: "download", export_id: 1 };
-    let (updates, _updates) = tokio::sync::mpsc::channel(1);
-    let error = client(respond, |_| {}).wait(export, Some(Vec::new()), 600 * SECOND, None, updates).await.unwrap_err();
+    let error = client(respond, |_| {}).download(export, Some(600 * SECOND), true).await.unwrap_err();
     assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&60)));
 }
 
@@ -190,13 +192,12 @@ struct Tokens {
 }
 
 impl TokenSource for Tokens {
-    fn fetch(&self) -> TokenFuture {
+    fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.given.fetch_add(1, Ordering::SeqCst);
-        if self.hangs == Some(number) {
-            return pending().boxed();
+        if self.hangs != Some(number) {
+            take(Secret::try_new(format!("tok-{number}")).map(|token| Grant { token, expires_at: None }));
         }
-        let token = Secret::try_new(format!("tok-{number}"));
-        ready(token.map(|token| Grant { token, expires_at: None })).boxed()
+        Ok(())
     }
 }
 
@@ -351,4 +352,31 @@ async fn a_wait_for_a_token_is_limited_while_the_call_is_in_flight() {
     let began = Instant::now();
     let error = searching.run().await.unwrap_err();
     assert_eq!((error.hint(), began.elapsed()), (Some("take it otherwise"), 5 * SECOND));
+}
+
+/// What a service sends that closes its connections.
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 35\r\n\r\n{\"code\":200,\"message\":\"\",\"data\":{}}";
+
+#[tokio::test]
+async fn a_request_that_must_not_be_repeated_uses_no_connection_that_closed_while_the_runtime_was_busy() {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", server.local_addr().expect("its address"));
+    thread::spawn(move || {
+        for connection in server.incoming() {
+            let mut connection = connection.expect("a connection");
+            assert!(connection.read(&mut [0; 4096]).expect("a request") > 0);
+            connection.write_all(RESPONSE).expect("a client that reads");
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };
+    let settings = Settings::resolve(arguments, |_| None).expect("settings");
+    let token = Arc::new(Secret::try_new("tok".to_owned()).expect("a token"));
+    let client = Client::try_new(settings, token, None).expect("a client");
+    for _ in 0..5 {
+        client.post("/any", "{}".into(), false, None).await.expect("a response");
+        // Blocks the runtime while the service closes the connection.
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(client.stats().connections_opened, 5);
 }

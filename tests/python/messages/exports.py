@@ -50,6 +50,10 @@ def wait(**options: Any) -> Callable[[Any], object]:
     return lambda client: client.wait_for_segment(7, **{"timeout": 0.3, "poll": 0.1, **options})
 
 
+async def awaited(_status: object) -> None:
+    """A callback of an `AsyncClient`."""
+
+
 NO_END = {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
 GOOD = ended(responseCode="200")
 BAD = ended(responseCode="500", responseMessage="The destination refused the file", exportedRows=0)
@@ -80,4 +84,7 @@ EXPORTS.add(
         },
         lambda client: client.download_segment(7),
     )
+)
+EXPORTS.add(
+    responses({"wait_for_segment(…, on_update=a coroutine function)": export(ENTRY)}, wait(on_update=awaited)),
 )

@@ -11,6 +11,7 @@ NOT_SHOWN: dict[str, str] = {
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
     "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
     # Hard to reach.
+    "_client/segment.py: Wait.arguments: raise ClientClosedError": "a fork in a callback, as `test_fork.py` has it",
     "_core/paths.py: location: raise invalid": "an object store",
     "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
     "_sandbox/control.py: Control._response: raise SandboxError(f'the rows": "rows of 1 GiB",
