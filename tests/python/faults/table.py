@@ -94,6 +94,7 @@ CASES: dict[str, Case] = {
     "H1-closed-without-a-byte": Case(closing(b""), kinds.Lost, RETRIED),
     "H3-half-a-status-line": Case(closing(b"HTTP/1.1 2"), kinds.Lost, RETRIED),
     "H3-half-the-headers": Case(closing(WHOLE[:40]), kinds.Lost, RETRIED),
+    "H4-headers-without-a-body": Case(closing(WHOLE.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"), kinds.Truncated, RETRIED),
     "H4-body-short-of-its-length": Case(closing(WHOLE[:-9]), kinds.Truncated, RETRIED),
     "H5-reset-in-the-body": Case(resetting(WHOLE[:-9]), kinds.Lost, RETRIED),
     "H6-no-last-chunk": Case(closing(chunked(BODY, end=b"")), kinds.Truncated, RETRIED),
@@ -104,6 +105,13 @@ CASES: dict[str, Case] = {
     "H10-two-lengths": Case(always(http(GOOD, headers=("Content-Length: 3",))), kinds.Malformed),
     "H10-no-http-at-all": Case(closing(b"hello, this is a mail server\r\n\r\n"), kinds.Malformed),
     "H11-another-coding": Case(always(http(GOOD, headers=("Transfer-Encoding: x",))), kinds.Malformed),
+    "H11-failure-with-two-ends": Case(
+        always(
+            b"HTTP/1.1 500 Broken\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n0\r\n\r\n"
+        ),
+        da.ServerError,
+        RETRIED,
+    ),
     "H12-a-header-of-a-megabyte": Case(always(http(GOOD, headers=("X-A: " + "a" * 2**20,))), kinds.Malformed),
     "H16-gzip-cut": Case(always(packed(GZIP[:-1])), kinds.Truncated, RETRIED),
     "H16-gzip-cut-in-the-second-member": Case(always(packed(GZIP + GZIP[:9])), kinds.Truncated, RETRIED),

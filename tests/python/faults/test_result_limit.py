@@ -2,92 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import kinds
-from support.compressed import packed
 from support.raw_server import RESPONSE, Close, always, http, serving
 
 import dataaccess as da
 
 MEBIBYTE = 2**20
-ATTRIBUTES = [f"a{number}" for number in range(1_000)]
-
-
-def empty_rows(count: int) -> bytes:
-    """A response of rows without values."""
-    return packed(gzip.compress(b'{"code":200,"data":{"status":true,"data":[' + b"{}," * (count - 1) + b"{}]}}", 9))
-
-
-# Less than two kibibytes on the wire.
-BOMB = empty_rows(300_000)
-ENTRIES = packed(gzip.compress(b'{"code":200,"data":{"entries":[' + b"{}," * 999_999 + b"{}]}}", 9))
-
-# Uses the bomb in one way, and reports the error and the growth of memory.
-MEASURE = """
-import re, sys
-from pathlib import Path
-import dataaccess as da
-
-def peak():
-    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
-
-client = da.Client(sys.argv[1], token="tok-test", max_result_bytes=int(sys.argv[3]))
-attributes = [f"a{number}" for number in range(1000)]
-types = dict.fromkeys(attributes, "int64")
-scan = client.scan_items("note", attributes, item_type_id=9, schema=types)
-calls = {
-    "search_items": lambda: client.search_items("note", attributes, item_type_id=9),
-    "to_dicts": scan.to_dicts,
-    "collect": scan.collect,
-    "inferred": lambda: client.scan_items("note", attributes, item_type_id=9).collect(),
-    "to_arrow": scan.to_arrow,
-    "download_segment": lambda: client.download_segment(1),
-    "batches": lambda: sum(batch.num_rows for batch in scan.batches()),
-    "to_parquet": lambda: scan.to_parquet(sys.argv[4]),
-    "to_jsonl": lambda: scan.to_jsonl(sys.argv[4]),
-}
-before = peak()
-try:
-    outcome = calls[sys.argv[2]]()
-except da.ResponseError as error:
-    outcome = f"{error.reason} {error.field} {error.limit} {'max_result_bytes' in str(error)}"
-print(outcome, peak() - before, sep=";")
-"""
-
-
-def measured(response: bytes, call: str, limit: int, path: object = "") -> tuple[str, int]:
-    with serving(always(response)) as server:
-        words = [server.base_url, call, str(limit), str(path)]
-        ended = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
-    outcome, grown = ended.stdout.strip().split(";")
-    return outcome, int(grown)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("call", ["search_items", "to_dicts", "collect", "inferred", "to_arrow", "download_segment"])
-def test_a_small_response_of_many_rows_ends_before_it_takes_memory(call: str) -> None:
-    limit = 64 * MEBIBYTE
-    outcome, grown = measured(ENTRIES if call == "download_segment" else BOMB, call, limit)
-    assert outcome == f"too_large result {limit} True"
-    assert grown < limit + 128 * MEBIBYTE
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("call", ["batches", "to_parquet", "to_jsonl"])
-def test_batches_and_files_stay_flat(call: str, tmp_path: Path) -> None:
-    # As cells, these rows are 320 MB, and they arrive at once.
-    outcome, grown = measured(empty_rows(20_000), call, 1, tmp_path / f"rows.{call.removeprefix('to_')}")
-    assert outcome == ("20000" if call == "batches" else "None")
-    assert grown < 160 * MEBIBYTE
 
 
 ROWS = [{"id": f"row-{number:05}", "name": "x" * 100} for number in range(20_000)]
