@@ -277,3 +277,20 @@ def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
         bodies.body = bodies.body[:-2] + b',"7":1}}'
         with pytest.raises(kinds.Envelope, match=r"\bdata\.7$"):
             client.post("/access/api/other", {})
+
+
+@pytest.mark.parametrize("value", [b"[1 2]", b'["a" "b"]', b"{1  :2}", b"tr ue"])
+def test_blanks_make_no_json_of_what_is_none(connect: Any, value: bytes) -> None:
+    bodies = Bodies()
+    bodies.body = b'{"code":200,"data":{"x":' + value.replace(b" ", b" " * 300_000) + b"}}"
+    with serving(bodies) as server, pytest.raises(kinds.InvalidJson):
+        connect(server.base_url).post("/access/api/other", {})
+
+
+def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
+    bodies = Bodies()
+    bodies.body = in_a_record(b'"customer \\udead 42"')
+    with serving(bodies) as server:
+        error: Any = raised_by(rows, connect(server.base_url))
+    assert (error.row, error.column, error.value) == (0, "a", '"customer \\udead 42"')
+    assert "customer" not in str(error) + repr(error) + repr(error.history)
