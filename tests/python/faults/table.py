@@ -105,7 +105,7 @@ CASES: dict[str, Case] = {
     "H10-two-lengths": Case(always(http(GOOD, headers=("Content-Length: 3",))), kinds.Malformed),
     "H10-no-http-at-all": Case(closing(b"hello, this is a mail server\r\n\r\n"), kinds.Malformed),
     "H11-another-coding": Case(always(http(GOOD, headers=("Transfer-Encoding: x",))), kinds.Malformed),
-    "H11-failure-with-two-ends": Case(
+    "H23-failure-with-two-ends": Case(
         always(
             b"HTTP/1.1 500 Broken\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n0\r\n\r\n"
         ),

@@ -65,9 +65,10 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
+@pytest.mark.fault("C7")
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_c7_a_private_ca_is_trusted_when_configured(
+def test_a_private_ca_is_trusted_when_configured(
     connect: Any, ask: Operation, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
 ) -> None:
     with pytest.raises(kinds.Tls, match=rf"\blocalhost:{server.port}\b.*\bsystem\b") as caught:
@@ -78,7 +79,7 @@ def test_c7_a_private_ca_is_trusted_when_configured(
 
 
 @pytest.mark.parametrize(("nearer", "farther"), list(pairwise(SOURCES)))
-def test_c7_the_nearest_setting_wins_and_is_reported(
+def test_the_nearest_setting_wins_and_is_reported(
     connect: Any,
     server: RawServer,
     good: Path,
@@ -102,7 +103,7 @@ def test_c7_the_nearest_setting_wins_and_is_reported(
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("content", [None, "", "no certificate", "-----BEGIN CERTIFICATE-----\nMIIB\n"])
-def test_c7_what_holds_no_certificate_is_refused_by_its_name(
+def test_what_holds_no_certificate_is_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, content: str | None
 ) -> None:
     path = tmp_path / "ca.pem"

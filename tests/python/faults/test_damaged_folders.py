@@ -52,6 +52,7 @@ def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
     return client.scan_codes(**options, allocated_time=time)
 
 
+@pytest.mark.fault("S3")
 @pytest.mark.parametrize(
     ("name", "field", "differing"),
     [
@@ -62,7 +63,7 @@ def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
         ("zone", "timezone", ["UTC", "Asia/Ho_Chi_Minh"]),
     ],
 )
-def test_s3_a_folder_of_another_query_is_refused(
+def test_a_folder_of_another_query_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str, differing: list[str]
 ) -> None:
     changed("nothing", service, connect).to_folder(tmp_path)
@@ -82,7 +83,7 @@ def test_s3_a_folder_of_another_query_is_refused(
 @pytest.mark.parametrize(
     ("name", "value"), [("value_type", "pattern"), ("condition_type", "own"), ("data_type", "version")]
 )
-def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str, value: str) -> None:
+def test_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str, value: str) -> None:
     def scan(day: str, **types: str) -> Any:
         opened = {"column": "opened", "data_type": "datetime", "operator": "equals", "value": day, "time_unit": "DAY"}
         condition = {"column": "x", "data_type": "string", "operator": "equals", "value": ["a"], **types}
@@ -99,7 +100,7 @@ def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, name: s
         assert len(server.requests) == 1
 
 
-def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     def scan(name: str, number: int, values: int = 6, attrs_format: Any = "array", **options: Any) -> Any:
         where = da.col("id").matches([f"x-{value}" for value in range(values)])
         schema = {"id": "string"}
@@ -139,7 +140,8 @@ scan.to_folder(sys.argv[2], progress=lambda progress: print("holds it", flush=Tr
 """
 
 
-def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_path: Path) -> None:
+@pytest.mark.fault("S4")
+def test_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, number: int) -> None:
         if number:
             connection.sendall(response_of([{"id": "one"}]))
@@ -167,7 +169,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
 
 
 @pytest.mark.slow
-def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
+def test_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path: Path) -> None:
     outcome: list[BaseException] = []
 
     def second(_progress: da.Progress) -> None:
@@ -189,7 +191,8 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
 SAMPLE = 40
 
 
-def test_s5_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+@pytest.mark.fault("S5")
+def test_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
     whole = tmp_path / "whole"
     scan_of(client).to_folder(whole)
@@ -203,7 +206,7 @@ def test_s5_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sa
         assert check(client, whole, damage, tmp_path / "run")
 
 
-def test_s5_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     scan.to_folder(tmp_path)
     before = rows_in(tmp_path)
@@ -216,7 +219,7 @@ def test_s5_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox
         assert rows_in(tmp_path) == before
 
 
-def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     scan.to_folder(tmp_path)
     first, second, *_ = parts(tmp_path)
@@ -228,7 +231,7 @@ def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox
     assert (damage.path, damage.day, caught.value.exit_code) == (str(first), "2024-01-01", 65)
 
 
-def test_s5_several_damaged_parts_are_reported_together_and_replaced_by_one_refresh(
+def test_several_damaged_parts_are_reported_together_and_replaced_by_one_refresh(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     scan = by_day(connect(service, retry_for=0))
@@ -252,7 +255,7 @@ def test_s5_several_damaged_parts_are_reported_together_and_replaced_by_one_refr
     assert rows_in(tmp_path) == before
 
 
-def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
+def test_files_of_others_are_left_alone_and_never_read_as_rows(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     scan = by_day(connect(service))
@@ -274,8 +277,9 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
         path.unlink()
 
 
+@pytest.mark.fault("S10")
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes do not show who may write")
-def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sent(
+def test_a_folder_that_others_may_write_to_is_refused_before_anything_is_sent(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     folder = tmp_path / "shared"

@@ -103,6 +103,7 @@ CASES: dict[str, tuple[Responder, int | None, bool]] = {
 }
 
 
+@pytest.mark.fault("C11")
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
 def test_a_proxy_that_fails_is_reported_as_the_proxy(
@@ -217,8 +218,9 @@ def test_plain_http_through_a_proxy_names_the_service(connect: Any) -> None:
 VARIABLES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
 
 
+@pytest.mark.fault("C12")
 @pytest.mark.parametrize(("name", "ask"), cycled(VARIABLES, [SEARCH, DOWNLOAD]), ids=str)
-def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
+def test_a_proxy_of_the_environment_never_sees_this_machine(
     connect: Any,
     ask: Operation,
     authority: trustme.CA,
@@ -239,7 +241,7 @@ def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
         assert proxy.connections == 0
 
 
-def test_c12_a_given_proxy_is_taken_at_its_word(connect: Any, ask: Operation) -> None:
+def test_a_given_proxy_is_taken_at_its_word(connect: Any, ask: Operation) -> None:
     with serving(always(WHOLE)) as proxy, serving(always(http(b"", "500 Direct"))) as server:
         assert ask(connect(server.base_url, proxy=proxy.base_url)) == ask.result
         assert (len(proxy.requests), server.connections) == (1, 0)

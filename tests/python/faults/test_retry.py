@@ -35,7 +35,8 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, ask: Operation) -> None:
+@pytest.mark.fault("H1")
+def test_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retry_for=0.2)
         for _ in range(100):
@@ -44,7 +45,7 @@ def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, as
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (99, 0, 100)
 
 
-def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
+def test_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
     def respond(connection: Any, number: int) -> None:
         if number == 1:
             raise Close
@@ -59,7 +60,7 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
         assert (stats.requests, stats.free_retries, stats.retries) == (4, 1, 1)
 
 
-def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operation) -> None:
+def test_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection()) as server:
         client = connect(server.base_url, retry_for=0.2)
         with pytest.raises(kinds.Lost):
@@ -68,7 +69,7 @@ def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operat
         assert client.stats.free_retries == 0
 
 
-def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: Any, ask: Operation) -> None:
+def test_nothing_is_free_without_retries_or_where_twice_does_harm(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retry_for=0)
         ask(client)
@@ -83,8 +84,9 @@ def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: An
         assert len(server.requests) == 2
 
 
+@pytest.mark.fault("H2")
 @pytest.mark.slow
-def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any) -> None:
+def test_a_service_that_closes_idle_connections_is_never_noticed(connect: Any) -> None:
     idle = 0.004
     with serving(closing_idle(WHOLE, idle)) as server:
         client = connect(server.base_url, retry_for=0.2)
@@ -95,9 +97,10 @@ def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any
         assert client.stats.retries == 0
 
 
+@pytest.mark.fault("H9")
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_pauses")
-def test_h9_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect: Any) -> None:
+def test_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect: Any) -> None:
     rows = [{"id": "a" * 1_000}] * 9_000
     body = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": rows}}).encode()
 
@@ -139,16 +142,17 @@ TOO_LONG = ["121", "100000", "Fri, 31 Dec 9999 23:59:59 GMT"]
 OPERATIONS = [SEARCH, DOWNLOAD]
 
 
+@pytest.mark.fault("R1")
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("asked", "ask"), cycled(NONSENSE, OPERATIONS), ids=str)
-def test_r1_an_invalid_wait_is_replaced_by_our_own(connect: Any, ask: Operation, asked: str) -> None:
+def test_an_invalid_wait_is_replaced_by_our_own(connect: Any, ask: Operation, asked: str) -> None:
     with serving(in_turn(throttled(f"Retry-After: {asked}", status="503 Busy"), WHOLE)) as server:
         assert ask(connect(server.base_url, timeout=30))
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(("asked", "ask", "status"), cycled(TOO_LONG, OPERATIONS, ["429 Slow", "503 Busy"]), ids=str)
-def test_r1_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
+def test_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
     with serving(always(throttled(f"Retry-After: {asked}", status=status))) as server:
         with pytest.raises(da.ThrottledError) as caught:
             ask(connect(server.base_url))
@@ -160,7 +164,7 @@ def test_r1_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Opera
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ask", OPERATIONS, ids=str)
-def test_r1_a_wait_is_kept_in_seconds_and_by_date(connect: Any, ask: Operation) -> None:
+def test_a_wait_is_kept_in_seconds_and_by_date(connect: Any, ask: Operation) -> None:
     # A second: in figures, and by a clock that is wrong.
     now = time.time() - 5_000
     dates = (f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}")
@@ -172,15 +176,16 @@ def test_r1_a_wait_is_kept_in_seconds_and_by_date(connect: Any, ask: Operation) 
         assert len(server.requests) == 2
 
 
-def test_r1_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
+def test_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
     with serving(in_turn(http(b"", "500 Broken", headers=("Retry-After: 999",)), WHOLE)) as server:
         assert search(connect(server.base_url))
 
 
+@pytest.mark.fault("R3")
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_r3_forked_children_do_not_wait_in_step() -> None:
+def test_forked_children_do_not_wait_in_step() -> None:
     times: dict[str, list[float]] = {}
 
     def respond(connection: Any, number: int) -> None:
@@ -208,8 +213,9 @@ def test_r3_forked_children_do_not_wait_in_step() -> None:
     assert max(pauses) - min(pauses) > 0.1
 
 
+@pytest.mark.fault("R4")
 @pytest.mark.slow
-def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
+def test_one_refusal_pauses_every_task_of_the_client() -> None:
     times: list[float] = []
 
     def respond(connection: Any, number: int) -> None:
@@ -227,7 +233,7 @@ def test_r4_one_refusal_pauses_every_task_of_the_client() -> None:
         assert times[1] - times[0] >= 1
 
 
-def test_r4_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: Any, ask: Operation) -> None:
+def test_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: Any, ask: Operation) -> None:
     with serving(always(throttled("Retry-After: 60"))) as server:
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):
@@ -265,8 +271,9 @@ sys.stdin.read(1)
 """
 
 
+@pytest.mark.fault("R5")
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc")
-def test_r5_failures_leave_no_connection_open() -> None:
+def test_failures_leave_no_connection_open() -> None:
     def respond(connection: Any, number: int) -> None:
         match number % 5:
             case 0:

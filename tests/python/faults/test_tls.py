@@ -116,6 +116,7 @@ CASES: dict[str, tuple[Server, str]] = {
 }
 
 
+@pytest.mark.fault("C6")
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 @pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
 def test_an_untrusted_server_gets_no_request(
@@ -138,7 +139,8 @@ def test_an_untrusted_server_gets_no_request(
         assert f"ca_bundle={bundle}" in str(error)
 
 
-def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(connect: Any, tmp_path: Path) -> None:
+@pytest.mark.fault("C6")
+def test_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(connect: Any, tmp_path: Path) -> None:
     for extension, is_refused in ((AN_AUTHORITY, True), (FOR_SERVERS, False)):
         own = leaf(None, extension)
         trusted = tmp_path / "own.pem"
@@ -165,10 +167,9 @@ def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authorit
 GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
 
 
+@pytest.mark.fault("C10")
 @pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
-def test_c10_a_port_without_tls_is_reported_at_once(
-    connect: Any, ask: Operation, bundle: Path, greeting: bytes
-) -> None:
+def test_a_port_without_tls_is_reported_at_once(connect: Any, ask: Operation, bundle: Path, greeting: bytes) -> None:
     with speaking(greeting) as port:
         started = time.monotonic()
         with pytest.raises(kinds.Tls) as caught:
@@ -177,7 +178,7 @@ def test_c10_a_port_without_tls_is_reported_at_once(
     assert (caught.value.reason, caught.value.attempts) == ("not TLS", 1)
 
 
-def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, bundle: Path) -> None:
+def test_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, bundle: Path) -> None:
     def wait(_connection: Any, _number: int) -> None:
         raise Close
 
@@ -188,7 +189,7 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
         assert server.requests == []
 
 
-def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
+def test_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
     with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="https://"):
             ask(connect(server.base_url.replace("https://", "http://"), retry_for=0))
@@ -244,7 +245,8 @@ def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
         assert ask(connect(server.base_url, ca_bundle=bundle, retry_for=0)) == ask.result
 
 
-def test_c8_nothing_turns_verification_off() -> None:
+@pytest.mark.fault("C8")
+def test_nothing_turns_verification_off() -> None:
     for path in (ROOT / "src").rglob("*.rs"):
         source = path.read_text(encoding="utf-8")
         assert not re.search(r"danger|ServerCertVerifier|SSLKEYLOGFILE|KeyLogFile", source), path

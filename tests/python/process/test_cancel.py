@@ -79,14 +79,15 @@ def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> Non
     asyncio.run(main())
 
 
+@pytest.mark.fault("P4")
 @pytest.mark.slow
-def test_p4_cancelling_at_any_moment_closes_the_connection() -> None:
+def test_cancelling_at_any_moment_closes_the_connection() -> None:
     # The limit is 50 ms; this limit is larger, for busy machines.
     assert max(seconds_until_closed(30, seed=4)) < 2
 
 
 @pytest.mark.parametrize("pause", [0, 0.01, 0.05])
-def test_p4_a_run_that_ends_with_calls_pending_ends_quietly(
+def test_a_run_that_ends_with_calls_pending_ends_quietly(
     sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str], pause: float
 ) -> None:
     async def main() -> None:
@@ -102,7 +103,7 @@ def test_p4_a_run_that_ends_with_calls_pending_ends_quietly(
     assert capfd.readouterr() == ("", "")
 
 
-def test_p4_a_loop_that_is_closed_early_ends_its_calls_quietly(
+def test_a_loop_that_is_closed_early_ends_its_calls_quietly(
     sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
 ) -> None:
     loop = asyncio.new_event_loop()

@@ -40,13 +40,15 @@ def test_a_child_may_fork_again(sandbox: da.Sandbox) -> None:
     assert in_child(lambda: (count(client), in_child(lambda: count(client)))) == repr((expected, str(expected)))
 
 
+@pytest.mark.fault("P1")
 @pytest.mark.parametrize("state", STATES)
-def test_p1_a_child_works_whatever_its_parent_was_doing(sandbox: da.Sandbox, state: str) -> None:
+def test_a_child_works_whatever_its_parent_was_doing(sandbox: da.Sandbox, state: str) -> None:
     for _ in range(2):
         forked(state, sandbox)
 
 
-def test_p2_a_child_cannot_use_the_database_of_its_parent() -> None:
+@pytest.mark.fault("P2")
+def test_a_child_cannot_use_the_database_of_its_parent() -> None:
     with da.Sandbox() as sandbox:
         sandbox.declare("store", item_type_id=7, attributes={"id": "string"})
         sandbox.load("store", [{"id": "one"}])

@@ -35,7 +35,8 @@ assert client.download_segment(5637051)["code"] == 200
 """
 
 
-def test_p9_another_interpreter_is_refused_and_harms_nothing() -> None:
+@pytest.mark.fault("P9")
+def test_another_interpreter_is_refused_and_harms_nothing() -> None:
     found = [name for name in NAMES if importlib.util.find_spec(name)]
     if not found:
         pytest.skip("this Python has one interpreter")

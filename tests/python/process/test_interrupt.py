@@ -24,8 +24,9 @@ pytestmark = [
 ]
 
 
+@pytest.mark.fault("P3")
 @pytest.mark.parametrize("state", [*EARLY, *STATES])
-def test_p3_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
+def test_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
     if state == "connect" and sys.platform != "linux":
         pytest.skip("only here a full queue responds with nothing")
     # The limit is 150 ms; this limit is larger, for busy machines, and is far below any time-out.

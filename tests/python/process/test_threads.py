@@ -20,6 +20,7 @@ import dataaccess as da
 DAYS = [f"2024-01-{day:02}" for day in range(1, 32)]
 
 
+@pytest.mark.fault("P5")
 def test_one_client_on_sixteen_threads_and_then_under_asyncio(sandbox: da.Sandbox) -> None:
     client = sandbox.client()
 
@@ -110,9 +111,10 @@ def test_dropping_a_sandbox_does_not_block() -> None:
             assert connection.recv(1) == b""
 
 
+@pytest.mark.fault("P8")
 @pytest.mark.quiet
 @pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux reports them")
-def test_p8_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
+def test_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     responses, most, samples = crowd(0, least=10)
     assert most == IN_FLIGHT
     assert responses == 10 * IN_FLIGHT
