@@ -40,22 +40,6 @@ def test_one_client_on_sixteen_threads_and_then_under_asyncio(sandbox: da.Sandbo
     assert asyncio.run(inside_a_loop()) == expected
 
 
-def test_one_async_client_serves_many_calls_and_several_loops(sandbox: da.Sandbox) -> None:
-    client = sandbox.async_client()
-
-    async def search(day: str) -> list[dict[str, Any]]:
-        return await client.search_codes(["id"], allocated_time=da.on(day))
-
-    async def search_all() -> list[list[dict[str, Any]]]:
-        return await asyncio.gather(*(search(day) for day in DAYS))
-
-    expected = [asyncio.run(search(day)) for day in DAYS]
-    assert all(expected)
-    assert asyncio.run(search_all()) == expected
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(lambda _: asyncio.run(search_all()), range(2))) == [expected, expected]
-
-
 def test_closing_frees_a_thread_that_waits() -> None:
     with serving(lambda _connection, _number: time.sleep(30)) as server, ThreadPoolExecutor(1) as pool:
         client = da.Client(server.base_url, token="tok")
