@@ -1,14 +1,9 @@
-"""Failures of folders, by their ids in docs/reliability.md.
-
-Another query (S3), locked (S4), damaged (S5), writable by others (S10). `test_full_disk.py` has S2, and
-`process/test_killed_runs.py` shows that a folder survives being killed at any moment (S1).
-"""
+"""Folders of another query, locked, damaged, or writable by others. `process/test_killed_runs.py` kills their runs."""
 
 from __future__ import annotations
 
 import os
 import random
-import re
 import subprocess
 import sys
 import time
@@ -33,51 +28,35 @@ from support.streams import response_of
 
 import dataaccess as da
 
-
-def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
-    """The scan of codes, but for one thing."""
-    options: dict[str, Any] = {"attrs": ["id", "pool_id"], "code_status": "used"}
-    time = da.days("2024-01-01", "2024-01-05")
-    client = connect(sandbox)
-    if name == "attrs":
-        options["attrs"] = ["id", "name"]
-    elif name == "order of attrs":
-        options["attrs"] = ["pool_id", "id"]
-    elif name == "filters":
-        options["code_status"] = "sent"
-    elif name == "schema":
-        options["schema"] = {"pool_id": "string"}
-    elif name == "zone":
-        client = connect(sandbox, timezone="Asia/Ho_Chi_Minh")
-    return client.scan_codes(**options, allocated_time=time)
+# A change of a scan of codes, and the field that the error names.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "attrs": ({"attrs": ["id", "name"]}, {}),
+    "attrs in another order": ({"attrs": ["pool_id", "id"]}, {}),
+    "code_status": ({"code_status": "sent"}, {}),
+    "schema": ({"schema": {"pool_id": "string"}}, {}),
+    "timezone": ({}, {"timezone": "Asia/Ho_Chi_Minh"}),
+}
 
 
 @pytest.mark.fault("S3")
-@pytest.mark.parametrize(
-    ("name", "field", "differing"),
-    [
-        ("attrs", "attrs", ["pool_id", "name"]),
-        ("order of attrs", "attrs", []),
-        ("filters", "code_status", ["[4]", "[3]"]),
-        ("schema", "schema", ["pool_id", "int64", "string"]),
-        ("zone", "timezone", ["UTC", "Asia/Ho_Chi_Minh"]),
-    ],
-)
-def test_a_folder_of_another_query_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str, differing: list[str]
-) -> None:
-    changed("nothing", service, connect).to_folder(tmp_path)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_folder_of_another_query_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path, change: str) -> None:
+    def scan(options: dict[str, Any], settings: dict[str, Any]) -> Any:
+        given = {"attrs": ["id", "pool_id"], "code_status": "used", **options}
+        return connect(service, **settings).scan_codes(**given, allocated_time=da.days("2024-01-01", "2024-01-05"))
+
+    scan({}, {}).to_folder(tmp_path)
     before = {path: path.read_bytes() for path in parts(tmp_path)}
     service.clear_requests()
     for use in ("to_folder", "read_folder"):
-        with pytest.raises(kinds.Mismatch, match=".*".join(map(re.escape, [f"({field}: ", *differing]))) as caught:
-            getattr(changed(name, service, connect), use)(tmp_path)
-        assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
+        with pytest.raises(kinds.Mismatch) as caught:
+            getattr(scan(*CHANGES[change]), use)(tmp_path)
+        assert (caught.value.field, caught.value.path) == (change.partition(" ")[0], str(tmp_path))
         assert caught.value.hint is not None
     assert service.requests == []
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
     # What is not the query may change.
-    assert changed("nothing", service, connect).to_folder(tmp_path).rows == len(rows_in(tmp_path))
+    assert scan({}, {"concurrency": 1}).to_folder(tmp_path).rows == len(rows_in(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +73,7 @@ def test_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str,
         client = da.Client(server.base_url, token="tok-test")
         scan("2024-01-15").to_folder(tmp_path)
         for day in ("2024-01-15", "2024-01-16"):
-            with pytest.raises(kinds.Mismatch, match=f"{name} {value}") as caught:
+            with pytest.raises(kinds.Mismatch) as caught:
                 scan(day, **{name: value}).to_folder(tmp_path)
             assert caught.value.field == "x"
         assert len(server.requests) == 1
@@ -157,7 +136,7 @@ def test_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_path:
                 assert holder.stdout.readline() == "holds it\n"
                 while not server.requests:
                     time.sleep(0.01)
-                with pytest.raises(da.FolderLockedError, match=rf"\b{holder.pid}\b") as caught:
+                with pytest.raises(da.FolderLockedError) as caught:
                     scan.to_folder(tmp_path)
                 assert (caught.value.pid, caught.value.path) == (holder.pid, str(tmp_path))
                 assert len(server.requests) == 1
@@ -224,7 +203,7 @@ def test_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, t
     scan.to_folder(tmp_path)
     first, second, *_ = parts(tmp_path)
     first.write_bytes(second.read_bytes())
-    with pytest.raises(da.ScanIncompleteError, match=r"\b2024-01-02-.*\b41\b") as caught:
+    with pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path)
     (damage,) = caught.value.failed.values()
     assert isinstance(damage, kinds.Corrupt)
@@ -262,7 +241,7 @@ def test_files_of_others_are_left_alone_and_never_read_as_rows(
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.FolderError, match=r"mine\.parquet") as caught:
+    with pytest.raises(da.FolderError) as caught:
         scan.to_folder(other)
     assert (caught.value.reason, caught.value.path) == ("unusable", str(other))
     assert [path.name for path in other.iterdir()] == ["mine.parquet"]

