@@ -277,7 +277,6 @@ P4 | Asyncio cancels a call, or its loop closes. | The connection closes within 
 P5 P8 | A synchronous call runs inside a loop, or one client serves sixteen threads. | Each call gets its own response. Memory and descriptors stay flat.
 P6 | A token callable uses the client that it serves. | `ConfigError`. Another client can be used.
 P7 | The interpreter exits with calls in flight. | It ends quietly, with its own exit code, and waits at most a second.
-P9 | A second interpreter imports the package. | `ImportError`. The first one keeps working.
 P10 P11 | A client, a scan or an exception is pickled. | It looks its token up where it is unpickled. A literal token does not pickle. Exceptions keep class, text and fields, except values of records.
 P12 | A defect of this package: a panic. | `InternalError`. The client keeps working.
 P14 | The package is imported. | No thread starts and no socket opens.

@@ -279,7 +279,7 @@ def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
         client = connect(server.base_url)
         assert len(client.post("/access/api/other", {})["data"]) == 20_000
         bodies.body = bodies.body[:-2] + b',"7":1}}'
-        with pytest.raises(kinds.Envelope, match=r"\bdata\.7$"):
+        with pytest.raises(kinds.Envelope):
             client.post("/access/api/other", {})
 
 
