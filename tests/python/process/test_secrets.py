@@ -12,7 +12,7 @@ import pytest
 from support import kinds
 from support.failures import (
     ASKED,
-    KEY,
+    HEADERS,
     OTHERS,
     RESPONSES,
     ROW,
@@ -117,7 +117,7 @@ def test_the_beginning_of_a_body_does_not_travel(body: object) -> None:
 def test_neither_a_check_nor_a_recording_has_what_a_service_repeats(tmp_path: Path, status: str) -> None:
     record = tmp_path / "exchanges.jsonl"
     with serving(echo_of_all(status)) as server:
-        client = da.Client(server.base_url, token=TOKEN, headers={"X-Api-Key": KEY}, record=record, retry_for=0.5)
+        client = da.Client(server.base_url, token=TOKEN, headers=HEADERS, record=record, retry_for=0.5)
         report = client.check()
     everything = f"{report} {report!r} {record.read_text()}"
     assert [secret for secret in SECRETS if secret in everything] == []

@@ -27,7 +27,10 @@ ROW = "row-value-4711-jane.doe"
 ASKED = "asked-value-0815-john.roe"
 # A line of a private key.
 PEM = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg"
-SECRETS = (TOKEN, PASSWORD, KEY, PEM)
+COOKIE = "CookieSecret99-7f2a"
+SESSION = "q9/Zz+secret-x8"
+HEADERS = {"X-Api-Key": KEY, "Cookie": f"theme=dark; sid={COOKIE}", "X-Session": SESSION}
+SECRETS = (TOKEN, PASSWORD, KEY, PEM, COOKIE, SESSION, SESSION.replace("/", "\\/"))
 
 ROWS = http({**RESPONSE, "data": {"status": True, "data": [{"id": ROW}, {"id": ROW}]}})
 DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 Forbidden")
@@ -62,8 +65,8 @@ STATUSES = ("200 OK", "400 Bad", "401 No", "403 No", "429 Slow", "500 Bad", "503
 
 
 def echo_of_all(status: str) -> Any:
-    """Says the token and the header back in each text that an error has, escaped as JSON may be."""
-    said = f"bad Bearer {TOKEN} {KEY} theme=dark; sid={KEY} a/{KEY}"
+    """Says the token and the headers back in each text that an error has, escaped as JSON may be."""
+    said = f"bad Bearer {TOKEN} " + " ".join(HEADERS.values())
     body = json.dumps({"code": 4, "message": said, "data": said, "codeMessage": said}).replace("/", "\\/")
     return always(http(body.encode(), status, headers=(f"WWW-Authenticate: {said}", f"Proxy-Status: {said}")))
 
@@ -124,7 +127,7 @@ def _ask(client: da.Client) -> object:
 
 
 def _client(address: str, **options: Any) -> da.Client:
-    given = {"token": TOKEN, "retry_for": 0.05, "headers": {"X-Api-Key": KEY}, **options}
+    given = {"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options}
     return da.Client(address, **given)
 
 
@@ -168,7 +171,7 @@ def _proxy_says_no() -> object:
 
 
 def _proxy_echoes() -> object:
-    with serving(always(http(f"Bearer {TOKEN}".encode(), "502 Bad"))) as server:
+    with serving(always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad"))) as server:
         address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
         return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retry_for=0))
 
