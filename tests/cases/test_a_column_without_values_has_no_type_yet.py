@@ -15,7 +15,7 @@ import pytest
 
 import dataaccess as da
 
-USES: dict[str, Callable[[da.Scan, Path], list[Any]]] = {
+USES: dict[str, Callable[[Any, Path], list[Any]]] = {
     "folder": lambda scan, path: (scan.to_folder(path), pl.read_parquet(path)["v"].to_list())[1],
     "read_folder": lambda scan, path: (scan.to_folder(path), scan.read_folder(path).to_arrow()["v"].to_pylist())[1],
     "parquet": lambda scan, path: (scan.to_parquet(path / "x"), pl.read_parquet(path / "x")["v"].to_list())[1],

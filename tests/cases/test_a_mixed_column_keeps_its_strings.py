@@ -20,7 +20,7 @@ TEXTS = ["C01", "7", None, '{"a":[1," b"]}', "true", "1.5", "7"]
 RECORDS = [{"x": value, "y": number} for number, value in enumerate(VALUES)]
 
 
-FORMS: dict[str, Callable[[da.Scan, Path], list[Any]]] = {
+FORMS: dict[str, Callable[[Any, Path], list[Any]]] = {
     "collect": lambda scan, _: scan.to_arrow()["x"].to_pylist(),
     "pandas": lambda scan, _: [text if isinstance(text, str) else None for text in scan.to_pandas()["x"]],
     "lazy": lambda scan, _: scan.to_lazyframe().collect()["x"].to_list(),

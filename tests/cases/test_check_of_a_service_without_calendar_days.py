@@ -15,8 +15,7 @@ CODE = {"audience_type": -1003, "allocated_audience": "c", "code_status": 3}
 
 @pytest.mark.parametrize("times", [None, ["2024-01-15 23:20:00"]])
 def test_no_zone_is_named(times: list[str] | None) -> None:
-    make = da.Sandbox if times else da.Sandbox.demo
-    with make(switches=SWITCHES, **{} if times else {"until": "2024-02-29"}) as sandbox:  # type: ignore[operator] # both do
+    with da.Sandbox(switches=SWITCHES) if times else da.Sandbox.demo(until="2024-02-29", switches=SWITCHES) as sandbox:
         sandbox.load("promotion_code", [{**CODE, "id": "a", "allocated_time": time} for time in times or []])
         answer = sandbox.client().check("2024-01-15").answers["timezone"]
     assert answer.is_right is None

@@ -32,7 +32,7 @@ def lines(scan: da.Scan, path: Path) -> list[Any]:
     return [json.loads(line)["code_status"] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-FORMS: dict[str, Callable[[da.Scan, Path], Any]] = {
+FORMS: dict[str, Callable[[Any, Path], Any]] = {
     "table": lambda scan, _: scan.collect()["code_status"],
     "pandas": lambda scan, _: scan.to_pandas()["code_status"].tolist(),
     "polars": lambda scan, _: scan.to_polars()["code_status"].to_list(),

@@ -22,9 +22,9 @@ def test_types_of_codes_and_exports() -> None:
         codes = {"id": "a", "code_status": 4, "allocated_time": "2031-01-15 10:00:00", "channel_id": 3}
         sandbox.load("promotion_code", [{**codes, "last_used_source": "till"}])
         (row,) = sandbox.client().search_codes(["channel_id", "last_used_source"], allocated_time=da.on("2031-01-15"))
-        (entry, *_) = sandbox.client().wait_for_segment(5637051, timeout=5)["entries"]
+        entries: list[Any] = [*sandbox.client().wait_for_segment(5637051, timeout=5)["entries"]]
     assert row == {"channel_id": "3", "last_used_source": {"value": "till"}}
-    assert (entry["responseCode"], type(entry["durations"]), type(entry["endTime"])) == ("200", str, int)
+    assert [type(entries[0][name]) for name in ("responseCode", "durations", "endTime")] == [str, str, int]
 
 
 def generic(value: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def scan_of(client: da.Client, days: int = 1) -> da.Scan:
 def test_a_folder_goes_on(client_of: Any, zones: tuple[str | None, ...], tmp_path: Path) -> None:
     address = client_of(ROW).base_url
     for number, zone in enumerate(zones, 1):
-        client = da.Client(address, token="t", **{"timezone": zone} if zone else {})
+        client = da.Client(address, token="t", timezone=zone) if zone else da.Client(address, token="t")
         scan = scan_of(client, number)
         assert scan.to_folder(tmp_path).rows == scan.read_folder(tmp_path).num_rows == number
         assert client.stats.requests == 1

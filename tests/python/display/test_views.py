@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -55,13 +56,14 @@ def test_markup_of_names_and_values_is_escaped() -> None:
     records: list[dict[str, Any]] = [{"n": None, "text": EVIL}, {"n": 1, "text": f'{EVIL}" onload="'}]
     entries = {"entries": [{**ENTRY, "responseMessage": EVIL, "startTime": EVIL}], "meta": {"total": 1}}
     status = http({"code": 200, "message": EVIL, "data": entries})
-    for response, call in [
+    calls: list[tuple[bytes, Callable[[Any], Any]]] = [
         (response_of(records), lambda client: scan_of(client).collect()),
         (response_of([{EVIL: EVIL}]), lambda client: scan_of(client, [EVIL]).collect()),
         (response_of([]), lambda client: client.scan_items(EVIL, [EVIL], da.col(EVIL).matches([EVIL]), item_type_id=7)),
         (status, lambda client: client.download_segment(7)),
         (response_of([]), lambda client: client.with_options(headers={"X-Team": EVIL}).settings),
-    ]:
+    ]
+    for response, call in calls:
         with serving(always(response)) as server:
             assert "&lt;script&gt;" in shown(call(client_of(server)))
 

@@ -28,6 +28,16 @@ NEVER, ONCE, RETRIED, LATER = "not retried", "retried once", "retried", "not ret
 # The beginning of an envelope.
 MANY_KEYS = b'{"code":200,"data":[],' + b",".join(b'"k%d":1' % number for number in range(30))
 
+# Codes and states of other types, and objects that have records or an error in another place.
+CODES: list[Any] = ["200", "", None, True, [200], {}, 200.5, 1e300, 2**70]
+STATES: list[Any] = ["true", 0, 1, [], {}]
+MISPLACED: list[dict[str, Any]] = [
+    {"error": "backend timeout"},
+    {"total": 1, "records": [{"id": "a"}]},
+    {"status": True, "rows": [{"id": "a"}]},
+    {"status": True, "result": {"items": []}},
+]
+
 
 @dataclass(frozen=True)
 class Case:
@@ -150,13 +160,10 @@ CASES: dict[str, Case] = {
     "H21-code-behind-rows": Case(always(http({"data": GOOD["data"], "code": 501})), da.ApiError),
     "H21-status-false": Case(envelope(data={**GOOD["data"], "status": False}), da.ApiError),
     "H21-code-absent": Case(always(http({"data": GOOD["data"]})), kinds.Envelope),
-    **{
-        f"H21-code-is-{code!r}": Case(envelope(code=code), kinds.Envelope, of=FEW)
-        for code in ("200", "", None, True, [200], {}, 200.5, 1e300, 2**70)
-    },
+    **{f"H21-code-is-{code!r}": Case(envelope(code=code), kinds.Envelope, of=FEW) for code in CODES},
     **{
         f"H21-status-is-{status!r}": Case(envelope(data={**GOOD["data"], "status": status}), kinds.Envelope, of=FEW)
-        for status in ("true", 0, 1, [], {})
+        for status in STATES
     },
     **{
         f"H22-403-{body.decode()}": Case(failure("403 Forbidden", body), da.RequestRejectedError, of=FEW)
@@ -187,12 +194,7 @@ CASES: dict[str, Case] = {
         f"H29-data-has-{next(reversed(data))}": Case(
             always(http({"code": 200, "data": data})), kinds.Envelope, field="data.data", of=OF_ROWS
         )
-        for data in (
-            {"error": "backend timeout"},
-            {"total": 1, "records": [{"id": "a"}]},
-            {"status": True, "rows": [{"id": "a"}]},
-            {"status": True, "result": {"items": []}},
-        )
+        for data in MISPLACED
     },
     "H29-records-beside-data": Case(
         always(http({"code": 200, "records": [{"id": "a"}]})), kinds.Envelope, field="data", of=OF_ROWS
