@@ -13,6 +13,7 @@ from support import kinds
 from support.certificates import context
 from support.operations import WHOLE, Operation
 from support.raw_server import RawServer, always, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -59,10 +60,6 @@ def say(monkeypatch: pytest.MonkeyPatch, source: str, path: Path) -> dict[str, A
         return {"ca_bundle": path}
     monkeypatch.setenv(source, str(path))
     return {}
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.fault("C7")

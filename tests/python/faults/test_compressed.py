@@ -10,15 +10,12 @@ import pytest
 from support import kinds
 from support.compressed import PACK, packed
 from support.raw_server import RESPONSE, Close, always, serving
+from support.searches import search
 
 import dataaccess as da
 
 MANY = [{"id": f"row-{number}"} for number in range(30_000)]
 LONG = json.dumps({**RESPONSE, "data": {"status": True, "data": MANY}}).encode()
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "zstd", "identity"])
@@ -59,21 +56,6 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
             search(connect(server.base_url, retry_for=0))
         assert caught.value.received == len(body)
         assert f"{len(body)} bytes" in str(caught.value)
-
-
-def test_the_limit_on_a_response_counts_what_it_holds(connect: Any) -> None:
-    with serving(always(packed(gzip.compress(LONG)))) as server, pytest.raises(kinds.TooLarge) as caught:
-        connect(server.base_url, max_result_bytes=len(LONG) - 1).post("/access/api/item/search", {})
-    assert (caught.value.field, caught.value.limit) == ("body", len(LONG) - 1)
-
-
-def test_rows_that_compress_well_are_rows(connect: Any) -> None:
-    rows = b",".join([b'{"code_status":3}'] * 200_000)
-    body = gzip.compress(b'{"code":200,"data":{"status":true,"data":[' + rows + b"]}}")
-    assert len(rows) > 300 * len(body)
-    with serving(always(packed(body))) as server:
-        found = connect(server.base_url).search_codes(["code_status"], allocated_time=da.on("2024-01-15"))
-    assert found == [{"code_status": 3}] * 200_000
 
 
 def test_a_limit_still_ends_early(connect: Any) -> None:

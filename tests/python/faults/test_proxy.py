@@ -17,6 +17,7 @@ from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.proxy import saying, tunnel
 from support.raw_server import Close, RawServer, Responder, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -26,10 +27,6 @@ PACKAGE = str(Path(da.__file__).parent)
 SECRETS: dict[str, Any] = {"token": "tok-secret", "headers": {"X-Api-Key": "key-1"}}
 USER = "robot:hunter2-%C3%A9@"
 CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.fixture(scope="module")

@@ -87,12 +87,6 @@ def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
             assert (caught.value.field, caught.value.limit) == ("body", 1_000)
 
 
-def test_the_default_is_half_of_the_memory() -> None:
-    client = da.Client("http://127.0.0.1:9", token="tok-test")
-    assert client.settings["max_result_bytes"].value is None
-    assert client.with_options(max_result_bytes=5).settings["max_result_bytes"].value == 5
-
-
 @pytest.mark.parametrize("limit", [8_191, 8_192, 8_193, 20_000, 29_999, 40_000])
 def test_a_limit_within_a_chunk_of_several_batches_gives_all_rows_below_it(limit: int) -> None:
     rows = [{"id": f"{number}"} for number in range(30_000)]

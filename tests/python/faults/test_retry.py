@@ -23,16 +23,13 @@ from support.forking import end_if_it_hangs
 from support.idle_servers import closing_idle, once_a_connection
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, in_turn, reset, serving
+from support.searches import search
 
 import dataaccess as da
 
 __all__ = ["short_pauses"]
 
 BROKEN = http(b"", "500 Broken")
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.fault("H1")

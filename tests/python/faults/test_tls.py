@@ -19,6 +19,7 @@ from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NO
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -57,10 +58,6 @@ def speaking(greeting: bytes) -> Iterator[int]:
         yield listener.getsockname()[1]
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 def without_chain(authority: trustme.CA) -> trustme.LeafCert:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupts import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import RESPONSE, always, http, serving
+from support.searches import search
 from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
 import dataaccess as da

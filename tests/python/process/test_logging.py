@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import EXPORT, always, http, in_turn, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -58,10 +59,6 @@ def kept() -> Iterator[Kept]:
     yield handler
     logger.removeHandler(handler)
     logger.setLevel(before)
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(connect: Any, kept: Kept) -> None:
