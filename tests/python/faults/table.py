@@ -31,6 +31,7 @@ MANY_KEYS = b'{"code":200,"data":[],' + b",".join(b'"k%d":1' % number for number
 # Codes and states of other types, and objects that have records or an error in another place.
 CODES: list[Any] = ["200", "", None, True, [200], {}, 200.5, 1e300, 2**70]
 STATES: list[Any] = ["true", 0, 1, [], {}]
+NO_RECORDS: list[Any] = ["", "none", 0, False]
 MISPLACED: list[dict[str, Any]] = [
     {"error": "backend timeout"},
     {"total": 1, "records": [{"id": "a"}]},
@@ -184,11 +185,11 @@ CASES: dict[str, Case] = {
     "H28-empty-200": Case(always(http(b"")), kinds.Truncated, ONCE),
     **{
         f"H29-data-is-{data!r}": Case(envelope(data=data), kinds.Envelope, field="data", of=OF_ROWS)
-        for data in ("", "none", 0, False, [[]])
+        for data in (*NO_RECORDS, [[]])
     },
     **{
         f"H29-data.data-is-{data!r}": Case(envelope(data={"data": data}), kinds.Envelope, field="data.data", of=OF_ROWS)
-        for data in ("", "none", 0, False)
+        for data in NO_RECORDS
     },
     **{
         f"H29-data-has-{next(reversed(data))}": Case(
