@@ -221,7 +221,7 @@ C1 | The host name is unknown. | `ConnectError` with phase `dns`. Retried.
 C2 | No process listens. | `ConnectError` with phase `tcp` and the address. Retried. A single call gives up after 4 s, unless `retry_for` is given or the service responded before.
 C3 | Nothing answers a connection attempt. | `RequestTimeoutError` with phase `connect` after 10 s for TCP, proxy and TLS together. It is a `ConnectError` with phase `proxy` if the route has a proxy. Retried.
 C5 | One of two addresses of a host is dead. | The caller does not notice.
-C6 | The certificate comes from an unknown CA, is for another name, expired or too weak. The service has no TLS 1.2 or no safe cipher, or requires a client certificate. | `ConnectError` with phase `tls` and a `reason`. No request is sent, and nothing is retried. An expired certificate is reported with the clock of this machine.
+C6 | The certificate comes from an unknown CA, is for another name, expired or too weak. A server offers neither TLS 1.2 nor a safe cipher, or requires a client certificate. | `ConnectError` with phase `tls` and a `reason`. No request is sent, and nothing is retried. An expired certificate is reported with the clock of this machine.
 C7 | The service uses a private CA. | It is trusted if configured, and an error names the setting: `ca_bundle`, `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, then the system. A configured path without a readable certificate is a `ConfigError` before anything is sent.
 C8 | A user wants to turn verification off. | There is no such switch.
 C9 | The address is plain HTTP to another machine. | `ConfigError`, unless `allow_http=True`.

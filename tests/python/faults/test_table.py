@@ -24,7 +24,7 @@ MENDING = [(name, entry) for name, entry in MATRIX if CASES[name].retried in (RE
 
 def retry_for(case: Case) -> dict[str, float]:
     """The default, unless a case is retried for as long as that."""
-    return {"retry_for": case.retry_for or 0.2} if case.retried == RETRIED else {}
+    return {"retry_for": case.retry_for or 0.5} if case.retried == RETRIED else {}
 
 
 @pytest.mark.both_clients
