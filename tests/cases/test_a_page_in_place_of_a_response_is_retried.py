@@ -5,29 +5,16 @@ Source: a trial of nightly jobs.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from support import kinds
-from support.raw_server import always, http, in_turn, serving
-
-import dataaccess as da
-
-DAY = da.on("2024-01-15")
-OTHERS = {"page": http(b"<html>Maintenance</html>"), "nothing": http(b"")}
+from support.raw_server import http
+from support.searches import search
 
 
-@pytest.mark.parametrize("other", OTHERS)
-def test_it_is_retried_where_the_service_has_answered(other: str) -> None:
-    wrong = OTHERS[other]
-    with serving(in_turn(http(), wrong, wrong, wrong, http())) as server:
-        client = da.Client(server.base_url, token="t")
-        for _ in range(2):
-            assert client.search_codes(["id"], allocated_time=DAY)
-        assert len(server.requests) == 5
-
-
-def test_a_page_as_the_first_response_is_final() -> None:
-    with serving(always(OTHERS["page"])) as server:
-        with pytest.raises(kinds.NotJson) as caught:
-            da.Client(server.base_url, token="t").search_codes(["id"], allocated_time=DAY)
-        assert (caught.value.retryable, len(server.requests)) == (False, 1)
-        assert caught.value.hint
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize("wrong", [http(b"<html>Maintenance</html>"), http(b"")])
+def test_it_is_retried_where_the_service_has_answered(client_of: Any, wrong: bytes) -> None:
+    client = client_of(http(), wrong, wrong, wrong, http(), retry_for=60)
+    assert search(client) == search(client)
+    assert client.stats.requests == 5

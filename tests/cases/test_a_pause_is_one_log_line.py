@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import http, serving
+from support.streams import client_of
 
 import dataaccess as da
 
@@ -22,12 +23,10 @@ def test_eight_refusals_are_one_line(caplog: pytest.LogCaptureFixture) -> None:
     def respond(connection: Any, number: int) -> None:
         if number < 8:
             arrived.wait(5)
-            connection.sendall(http(b"", "429 Slow"))
-        else:
-            connection.sendall(http())
+        connection.sendall(http(b"", "429 Slow") if number < 8 else http())
 
-    days = da.days("2024-01-01", "2024-01-17")
     with serving(respond) as server:
-        client = da.Client(server.base_url, token="t", concurrency=8, retry_for=600)
+        client = client_of(server, concurrency=8, retry_for=600)
+        days = da.days("2024-01-01", "2024-01-17")
         assert len(client.scan_codes(["id"], allocated_time=days).to_dicts()) == 32
     assert len([record for record in caplog.records if record.name == "dataaccess.retry"]) == 1

@@ -1,12 +1,12 @@
 """A pipe or a device in place of a part of a folder is refused at once.
 
-Source: a security review; open(2), "opening a FIFO blocks".
+Source: open(2), "opening a FIFO blocks".
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import stat
 from pathlib import Path
 
 import pytest
@@ -19,43 +19,25 @@ pytestmark = [
 ]
 
 
-def pipe(part: Path) -> None:
-    os.mkfifo(part)
-
-
-def foreign_pipe(part: Path) -> None:
-    os.mkfifo(part)
-    if os.geteuid() != 0:
-        pytest.skip("only root gives files away")
-    os.chown(part, 12345, 12345)
-
-
-def pipe_for_everybody(part: Path) -> None:
-    os.mkfifo(part)
-    part.parents[1].chmod(0o777)
-    part.parent.chmod(0o777)
-
-
-def device(part: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root makes devices")
-    try:
-        os.mknod(part, 0o600 | 0o020000, os.makedev(1, 5))
-    except PermissionError:
-        pytest.skip("this container makes no devices")
-
-
-@pytest.mark.parametrize("make", [pipe, foreign_pipe, pipe_for_everybody, device])
-def test_no_call_waits_for_a_part(sandbox: da.Sandbox, tmp_path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("kind", ["pipe", "pipe of another user", "pipe for everybody", "device"])
+def test_no_call_waits_for_a_part(sandbox: da.Sandbox, tmp_path: Path, kind: str) -> None:
     scan = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     folder = tmp_path / "codes"
     scan.to_folder(folder)
     (part,) = folder.glob("day=*/*.parquet")
     part.unlink()
-    make(part)
+    try:
+        os.mknod(part, 0o600 | (stat.S_IFCHR if kind == "device" else stat.S_IFIFO), os.makedev(1, 5))
+        if kind == "pipe of another user":
+            os.chown(part, 12345, 12345)
+    except PermissionError:
+        pytest.skip("only root may")
+    if kind == "pipe for everybody":
+        folder.chmod(0o777)
+        part.parent.chmod(0o777)
     with pytest.raises(da.FolderError) as caught:
         scan.read_folder(folder)
     assert caught.value.path == str(part)
     assert [each.path for each in da.folder_status(folder).files if each.state == "damaged"] == [part]
-    with pytest.raises(da.FolderError, match=str(folder)):
+    with pytest.raises(da.FolderError):
         scan.to_folder(folder)

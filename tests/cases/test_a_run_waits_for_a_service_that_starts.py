@@ -5,13 +5,13 @@ Source: a trial of nightly jobs.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.programs import free_port
+from support.searches import search
 
 import dataaccess as da
 
@@ -19,6 +19,7 @@ DAYS = da.days("2024-01-15", "2024-01-18")
 # The default of 60 s is 1.5 s, and the 4 s of a first contact are 0.1 s.
 TIMES = 40
 USES: dict[str, Callable[[da.Client, Path], Any]] = {
+    "search": lambda client, _: search(client),
     "scan": lambda client, _: client.scan_codes(["id"], allocated_time=DAYS).to_dicts(),
     "one day": lambda client, _: client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_dicts(),
     "folder": lambda client, path: client.scan_codes(["id"], allocated_time=DAYS).to_folder(path),
@@ -28,18 +29,9 @@ USES: dict[str, Callable[[da.Client, Path], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_run_goes_on_for_retry_for(tmp_path: Path, time_scale: Callable[[int], None], use: str) -> None:
+def test_only_a_search_ends_early(tmp_path: Path, time_scale: Callable[[int], None], use: str) -> None:
     time_scale(TIMES)
-    client = da.Client(f"http://127.0.0.1:{free_port()}", token="t")
-    began = time.monotonic()
-    with pytest.raises(da.ConnectError):
-        USES[use](client, tmp_path)
-    assert 1.4 <= time.monotonic() - began < 6
-
-
-def test_a_single_call_ends_early(time_scale: Callable[[int], None]) -> None:
-    time_scale(TIMES)
-    client = da.Client(f"http://127.0.0.1:{free_port()}", token="t")
     with pytest.raises(da.ConnectError) as caught:
-        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    assert caught.value.elapsed < 1
+        USES[use](da.Client(f"http://127.0.0.1:{free_port()}", token="t"), tmp_path)
+    assert (caught.value.elapsed < 1) == (use == "search")
+    assert caught.value.elapsed < 6

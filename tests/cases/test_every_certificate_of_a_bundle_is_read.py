@@ -1,4 +1,4 @@
-"""Each certificate of a CA file is read or named: with a byte order mark, and glued to the one before.
+"""Each certificate of a CA file is read, with a byte order mark or glued to the one before, or named by its line.
 
 Source: pyca/cryptography and OpenSSL read such files; RFC 7468, section 2 (text before a boundary is ignored).
 """
@@ -6,35 +6,24 @@ Source: pyca/cryptography and OpenSSL read such files; RFC 7468, section 2 (text
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trustme
 from support.certificates import context
 from support.raw_server import always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
+FIRST, SECOND = trustme.CA(), trustme.CA()
+ONE, TWO = FIRST.cert_pem.bytes(), SECOND.cert_pem.bytes()
 FORMS = {
-    "a byte order mark": lambda first, second: b"\xef\xbb\xbf" + first + second,
-    "glued": lambda first, second: first.strip() + second,
-    "in Windows lines": lambda first, second: (first + second).replace(b"\n", b"\r\n"),
-    "with text around": lambda first, second: b"Subject: C=\xff\n" + first + b"# the other: " + second,
-    "indented keys between": lambda first, second: first + trustme.CA().private_key_pem.bytes() + second,
+    "a byte order mark": b"\xef\xbb\xbf" + ONE + TWO,
+    "glued": ONE.strip() + TWO,
+    "in Windows lines": (ONE + TWO).replace(b"\n", b"\r\n"),
+    "with text around": b"Subject: C=\xff\n" + ONE + b"# the other: " + TWO,
+    "with a key between": ONE + FIRST.private_key_pem.bytes() + TWO,
 }
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_both_are_trusted(tmp_path: Path, form: Any) -> None:
-    first, second = trustme.CA(), trustme.CA()
-    path = tmp_path / "ca.pem"
-    path.write_bytes(form(first.cert_pem.bytes(), second.cert_pem.bytes()))
-    for authority in (first, second):
-        with serving(always(http()), context(authority.issue_cert("localhost"))) as server:
-            client = da.Client(server.base_url, token="tok", ca_bundle=path, retry_for=0)
-            assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 2
-
-
 BROKEN = {
     "cut off": b"-----BEGIN CERTIFICATE-----\nMIIB\n",
     "no base64": b"-----BEGIN CERTIFICATE-----\n%%%%\n-----END CERTIFICATE-----\n",
@@ -43,14 +32,21 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("is_first", [True, False])
-def test_one_that_cannot_be_read_is_named_by_its_line(tmp_path: Path, broken: bytes, *, is_first: bool) -> None:
-    good = trustme.CA().cert_pem.bytes()
+@pytest.mark.parametrize("form", FORMS)
+def test_both_are_trusted(tmp_path: Path, form: str) -> None:
     path = tmp_path / "ca.pem"
-    path.write_bytes(broken + good if is_first else good + broken)
-    line = 1 if is_first else good.count(b"\n") + 1
+    path.write_bytes(FORMS[form])
+    for authority in (FIRST, SECOND):
+        with serving(always(http()), context(authority.issue_cert("localhost"))) as server:
+            assert search(da.Client(server.base_url, token="tok", ca_bundle=path, retry_for=0))
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize(("before", "line"), [(b"", 1), (ONE, ONE.count(b"\n") + 1)])
+def test_one_that_cannot_be_read_is_named_by_its_line(tmp_path: Path, broken: str, before: bytes, line: int) -> None:
+    path = tmp_path / "ca.pem"
+    path.write_bytes(before + BROKEN[broken] + ONE)
     with pytest.raises(da.ConfigError) as caught:
         da.Client("https://cdp.example.com", token="tok", ca_bundle=path)
-    assert f"{path}" in str(caught.value)
+    assert str(path) in str(caught.value)
     assert f"line {line} " in str(caught.value)

@@ -1,112 +1,69 @@
-"""Statuses are numbers; `scan_codes(decode_status=True)` alone gives names, in frames and files.
+"""Statuses are numbers; `scan_codes(decode_status=True)` gives names in frames and files, and numbers in dicts.
 
-Source: a trial of notebooks
+Source: a trial of notebooks.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
 COLUMNS = ["id", "code_status", "audience_type"]
+DICTS: dict[str, Callable[[da.Scan], Any]] = {
+    "scan.to_dicts": lambda scan: scan.to_dicts(),
+    "table.to_dicts": lambda scan: scan.collect().to_dicts(),
+    "table.to_pylist": lambda scan: scan.collect().to_pylist(),
+    "rows of a table": lambda scan: [scan.collect()[row] for row in range(scan.count())],
+    "iter_rows": lambda scan: list(scan.iter_rows()),
+    "batches": lambda scan: [row for batch in scan.batches() for row in batch.to_dicts()],
+}
 
 
-def scans(sandbox: da.Sandbox) -> dict[str, Any]:
-    client = sandbox.client()
-    return {
-        "numbers": client.scan_codes(COLUMNS, allocated_time=DAY),
-        "names": client.scan_codes(COLUMNS, allocated_time=DAY, decode_status=True),
-    }
+def lines(scan: da.Scan, path: Path) -> list[Any]:
+    scan.to_jsonl(path)
+    return [json.loads(line)["code_status"] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def dicts(scan: Any) -> dict[str, list[dict[str, Any]]]:
-    return {
-        "scan.to_dicts": scan.to_dicts(),
-        "table.to_dicts": scan.collect().to_dicts(),
-        "table.to_pylist": scan.collect().to_pylist(),
-        "rows of a table": [scan.collect()[row] for row in range(scan.count())],
-        "iter_rows": list(scan.iter_rows()),
-        "batches": [row for batch in scan.batches() for row in batch.to_dicts()],
-    }
+FORMS: dict[str, Callable[[Any, Path], Any]] = {
+    "table": lambda scan, _: scan.collect()["code_status"],
+    "pandas": lambda scan, _: scan.to_pandas()["code_status"].tolist(),
+    "polars": lambda scan, _: scan.to_polars()["code_status"].to_list(),
+    "arrow": lambda scan, _: scan.to_arrow()["code_status"].to_pylist(),
+    "query": lambda scan, _: scan.to_lazyframe().collect()["code_status"].to_list(),
+    "csv": lambda scan, path: (scan.to_csv(path), pl.read_csv(path)["code_status"].to_list())[1],
+    "parquet": lambda scan, path: (scan.to_parquet(path), pl.read_parquet(path)["code_status"].to_list())[1],
+    "lines": lines,
+    "folder": lambda scan, path: (scan.to_folder(path), scan.read_folder(path)["code_status"])[1],
+}
 
 
-def columns(scan: Any, folder: Path) -> dict[str, list[Any]]:
-    scan.to_csv(folder / "codes.csv")
-    scan.to_parquet(folder / "codes.parquet")
-    scan.to_jsonl(folder / "codes.jsonl")
-    scan.to_folder(folder / "codes")
-    lines = (folder / "codes.jsonl").read_text(encoding="utf-8").splitlines()
-    return {
-        "column of a table": scan.collect()["code_status"],
-        "pandas": scan.to_pandas()["code_status"].tolist(),
-        "polars": scan.to_polars()["code_status"].to_list(),
-        "arrow": scan.to_arrow()["code_status"].to_pylist(),
-        "query": scan.to_lazyframe().collect()["code_status"].to_list(),
-        "csv": pd.read_csv(folder / "codes.csv")["code_status"].tolist(),
-        "parquet": pq.read_table(folder / "codes.parquet")["code_status"].to_pylist(),
-        "lines": [json.loads(line)["code_status"] for line in lines],
-        "folder": scan.read_folder(folder / "codes").to_pandas()["code_status"].tolist(),
-    }
-
-
-@pytest.mark.parametrize("kind", ["numbers", "names"])
-def test_dicts_have_numbers(sandbox: da.Sandbox, kind: str) -> None:
+@pytest.mark.parametrize("decode", [False, True])
+def test_dicts_have_numbers_and_columns_what_the_scan_asks_for(
+    sandbox: da.Sandbox, tmp_path: Path, decode: bool
+) -> None:
+    scan = sandbox.client().scan_codes(COLUMNS, allocated_time=DAY, decode_status=decode)
     expected = sandbox.client().search_codes(COLUMNS, allocated_time=DAY)
-    assert {row["code_status"] for row in expected} <= {1, 3, 4}
-    for form, rows in dicts(scans(sandbox)[kind]).items():
-        assert rows == expected, form
+    for form, dicts in DICTS.items():
+        assert dicts(scan) == expected, form
+    numbers = [row["code_status"] for row in expected]
+    values = [da.CodeStatus(number).name.lower() for number in numbers] if decode else numbers
+    for form, column in FORMS.items():
+        assert list(column(scan, tmp_path / form)) == values, form
+    assert ("used" in str(scan.collect())) == decode
 
 
-def test_columns_have_what_the_scan_asks_for(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    numbers = [row["code_status"] for row in scans(sandbox)["numbers"].to_dicts()]
-    names = [da.CodeStatus(number).name.lower() for number in numbers]
-    for kind, expected in (("numbers", numbers), ("names", names)):
-        (tmp_path / kind).mkdir()
-        for form, values in columns(scans(sandbox)[kind], tmp_path / kind).items():
-            assert values == expected, (kind, form)
-
-
-def test_a_member_is_a_number_of_dicts_and_columns(sandbox: da.Sandbox) -> None:
-    numbers, names = (scan.to_pandas()["code_status"] for scan in scans(sandbox).values())
-    used = [
-        (numbers == da.CodeStatus.USED).sum(),
-        (names == "used").sum(),
-        sum(row["code_status"] == da.CodeStatus.USED for row in scans(sandbox)["names"].to_dicts()),
-        scans(sandbox)["names"].to_polars().filter(pl.col("code_status") == "used").height,
-        scans(sandbox)["numbers"].to_polars().filter(pl.col("code_status") == 4).height,
-    ]
-    assert used[0] > 0
-    assert used == used[:1] * 5
-
-
-def test_a_display_of_names_shows_names(sandbox: da.Sandbox) -> None:
-    table = scans(sandbox)["names"].collect()
-    assert "used" in str(table)
-    assert "used" in table._repr_html_()
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("make", [da.Client, da.AsyncClient])
 def test_the_client_has_no_such_setting(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "decode_status" not in inspect.signature(make).parameters
-    with pytest.raises(TypeError, match="decode_status"):
-        make("sandbox:demo", decode_status=True)
-    client = make("sandbox:demo")
-    assert "decode_status" not in client.settings
     with pytest.raises(TypeError):
-        client.with_options(decode_status=True)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
-    monkeypatch.setenv("DATAACCESS_TOKEN", "t")
+        make("https://cdp.example.com", token="t", decode_status=True)
     monkeypatch.setenv("DATAACCESS_DECODE_STATUS", "true")
     with pytest.warns(da.DataAccessWarning, match="DATAACCESS_DECODE_STATUS"):
-        make()
+        make("https://cdp.example.com", token="t")

@@ -1,6 +1,6 @@
 """A token file that an editor began with a byte order mark is read.
 
-Source: a trial of nightly jobs (Notepad and PowerShell write one); RFC 3629, section 6.
+Source: RFC 3629, section 6; Notepad and PowerShell write one.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.raw_server import always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -17,6 +18,5 @@ def test_the_mark_is_not_a_part_of_the_token(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbftok-0123456789\r\n")
     path.chmod(0o600)
     with serving(always(http())) as server:
-        client = da.Client(server.base_url, token=da.token_file(path), retry_for=0)
-        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        search(da.Client(server.base_url, token=da.token_file(path), retry_for=0))
         assert server.requests[0].headers["authorization"] == "Bearer tok-0123456789"

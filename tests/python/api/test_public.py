@@ -167,6 +167,7 @@ def test_every_kind_of_the_core_has_a_class() -> None:
     assert [name for name in _native.ERROR_CLASSES if not issubclass(getattr(da, name), da.DataAccessError)] == []
 
 
+@pytest.mark.fault("P14")
 def test_importing_starts_nothing() -> None:
     code = (
         "import sys, threading, dataaccess; "

@@ -89,6 +89,7 @@ def test_many_threads_ask_once() -> None:
     assert asked == [1]
 
 
+@pytest.mark.fault("P6")
 def test_a_callable_that_waits_for_itself_is_reported_at_once(connect: Any) -> None:
     clients: list[Any] = []
 

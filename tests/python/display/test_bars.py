@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -67,22 +68,19 @@ def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another(monkeypatch:
     assert "[00:01<" in shown
 
 
-def test_a_short_call_shows_nothing(connect: Any, sandbox: da.Sandbox) -> None:
+def test_a_short_call_and_one_that_nobody_watches_show_nothing(
+    connect: Any, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with terminal() as screen:
         connect(sandbox).scan_codes(["id"], allocated_time=DAYS).collect()
-        assert screen.shown() == ""
-
-
-def test_where_nobody_looks_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    with follow(None, "scan", pytest.fail) as report:
-        assert report is None
-    with terminal() as screen:
         with follow(False, "scan", pytest.fail) as report:
             assert report is None
         monkeypatch.setenv("TERM", "dumb")
         with follow(None, "scan", pytest.fail) as report:
             assert report is None
         assert screen.shown() == ""
+    with follow(None, "scan", pytest.fail) as report:
+        assert report is None
 
 
 def test_true_shows_a_bar_anywhere_and_it_stays(connect: Any, sandbox: da.Sandbox, capfd: Any, tmp_path: Path) -> None:
@@ -105,7 +103,7 @@ def test_an_error_and_ctrl_c_end_a_bar(kind: type[BaseException]) -> None:
     with terminal() as screen:
         with pytest.raises(kind):
             fail()
-        assert re.search(r"3/7 tasks \[00:00<\?, 0 rows\]\r\n$", screen.shown())
+        assert re.search(r"3/7 tasks \[.*\r\n$", screen.shown())
 
 
 def test_only_a_bar_that_was_asked_for_needs_tqdm(
@@ -116,7 +114,7 @@ def test_only_a_bar_that_was_asked_for_needs_tqdm(
     with terminal() as screen:
         assert scan.collect().num_rows == 488
         assert screen.shown() == ""
-    with pytest.raises(ImportError, match="tqdm"):
+    with pytest.raises(ImportError):
         scan.collect(progress=True)
     assert scan.last_stats.requests == 7
 
@@ -138,6 +136,29 @@ def test_a_bar_of_the_user_is_refused(client: Any) -> None:
         with pytest.raises(da.ValidationError) as caught:
             client.scan_codes(allocated_time=DAYS).collect(progress=bar)
         assert caught.value.problems[0].argument == "progress"
+
+
+CALL = """
+import sys
+import dataaccess as da
+{setup}
+days = da.days("2024-01-01", "2024-01-08")
+rows = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=days).to_dicts(progress=True)
+sys.stdout.write(str(len(rows)))
+"""
+BROKEN = """
+from types import SimpleNamespace
+def write(_text):
+    raise ValueError("the console has gone")
+sys.stderr = SimpleNamespace(write=write, flush=bool)
+"""
+
+
+@pytest.mark.parametrize("setup", ["import os; os.environ['TQDM_DISABLE'] = '1'", "sys.stderr = None", BROKEN])
+def test_a_call_goes_on_without_a_bar(setup: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", CALL.format(setup=setup)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "488", "")
 
 
 NOTEBOOK = """

@@ -1,4 +1,4 @@
-"""A response with both `Content-Length` and chunks: the chunks count, and nothing behind them is a response (H11)."""
+"""A response with both `Content-Length` and chunks: the chunks count, and nothing behind them is a response."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from support.cycled import cycled
 from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
 from support.raw_server import always, http, serving
 
-import dataaccess as da
-
 BODY = json.dumps(GOOD).encode()
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 
 
-def with_two_ends(body: bytes, length: int, status: str = "200 OK", *, length_first: bool = False) -> bytes:
+def with_two_ends(body: bytes, length: int, *, length_first: bool = False) -> bytes:
     """A body in two chunks, with a `Content-Length` besides."""
     length_header = f"Content-Length: {length}\r\n".encode()
     framing = length_header + CHUNKED if length_first else CHUNKED + length_header
     half = len(body) // 2
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:], b""))
-    return f"HTTP/1.1 {status}\r\n".encode() + framing + b"\r\n" + chunks
+    return b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n" + chunks
 
 
+@pytest.mark.fault("H11")
 @pytest.mark.parametrize(
     ("length", "length_first", "ask"),
     cycled([0, 7, len(BODY), 2**40], [False, True], [SEARCH, DOWNLOAD]),
     ids=str,
 )
-def test_h11_the_chunks_count(connect: Any, ask: Operation, length: int, *, length_first: bool) -> None:
+def test_the_chunks_count(connect: Any, ask: Operation, length: int, *, length_first: bool) -> None:
     with serving(always(with_two_ends(BODY, length, length_first=length_first))) as server:
         client = connect(server.base_url, retry_for=0)
         for _ in range(3):
@@ -41,7 +40,7 @@ def test_h11_the_chunks_count(connect: Any, ask: Operation, length: int, *, leng
 
 
 @pytest.mark.parametrize("is_later", [False, True])
-def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation, *, is_later: bool) -> None:
+def test_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation, *, is_later: bool) -> None:
     sent = threading.Semaphore(0)
     false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
 
@@ -59,16 +58,9 @@ def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Ope
 
     with serving(respond) as server:
         client = connect(server.base_url, retry_for=0)
-        for _ in range(20):
+        for _ in range(10):
             assert ask(client) == ask.result
             assert sent.acquire(timeout=10)
             # So that the client has seen what came while its connection was idle.
             time.sleep(0.05)
-        assert len(server.requests) == 20
-
-
-def test_h11_a_failure_with_two_ends_is_reported(connect: Any, ask: Operation) -> None:
-    with serving(always(with_two_ends(b"<html>", 3, "500 Broken"))) as server:
-        with pytest.raises(da.ServerError):
-            ask(connect(server.base_url, retry_for=0.2))
-        assert len(server.requests) == 2
+        assert len(server.requests) == 10

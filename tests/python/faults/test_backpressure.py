@@ -16,8 +16,9 @@ pytestmark = [
 SIZE = 64 * MEBIBYTE
 
 
+@pytest.mark.fault("R6")
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_r6_a_consumer_that_rests_holds_back_the_service_and_loses_nothing(kind: str) -> None:
+def test_a_consumer_that_rests_holds_back_the_service_and_loses_nothing(kind: str) -> None:
     rested, records = rest(kind, SIZE, seconds=1)
     assert rested.sent_before == rested.sent_after < SIZE // 2, rested
     assert rested.grown_while_resting < 8 * MEBIBYTE, rested

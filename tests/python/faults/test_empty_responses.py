@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support import kinds
 from support.raw_server import always, http, serving
-from support.searches import collect, raised_by, search, stream
+from support.searches import search
 
 import dataaccess as da
 
@@ -36,39 +35,6 @@ def test_every_empty_response_is_no_rows_and_reported(connect: Any, case: str) -
         assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
         assert scan.collect().num_rows == 0
         assert scan.last_stats.empty_shape == reported_as
-
-
-@pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
-@pytest.mark.parametrize("inside", [False, True])
-def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: dict[str, Any], *, inside: bool) -> None:
-    body = {"code": 200, **({"data": members} if inside else members)}
-    with serving(lambda connection, _number: connection.sendall(http(body))) as server:
-        for ask in (search, stream, collect):
-            error = raised_by(ask, connect(server.base_url))
-            # A list in place of the records is one: its elements are no records.
-            expected = kinds.Record if inside and members["data"] == [[]] else kinds.Envelope
-            assert kinds.kind_of(error) is expected, repr(error)
-
-
-@pytest.mark.parametrize(
-    ("place", "members"),
-    [
-        ("data.data", {"data": {"error": "backend timeout"}}),
-        ("data.data", {"data": {"records": [{"id": "a"}], "total": 1}}),
-        ("data.data", {"data": {"status": True, "rows": [{"id": "a"}]}}),
-        ("data.data", {"data": {"status": True, "result": {"items": []}}}),
-        ("data", {"records": [{"id": "a"}]}),
-        ("data", {"result": {"data": [{"id": "a"}]}}),
-    ],
-)
-def test_records_or_a_reason_in_another_place_are_no_empty_result(
-    connect: Any, place: str, members: dict[str, Any]
-) -> None:
-    with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
-        for ask in (search, stream, collect):
-            error = raised_by(ask, connect(server.base_url))
-            assert isinstance(error, kinds.Envelope)
-            assert (error.field, error.attempts) == (place, 1)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")

@@ -44,6 +44,7 @@ print(json.dumps({**outcome, "rows": report.rows, "kept": report.kept}))
 """
 
 
+@pytest.mark.fault("S2")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
 @pytest.mark.parametrize(
     ("limit", "attrs", "what", "keeps"),
@@ -54,7 +55,7 @@ print(json.dumps({**outcome, "rows": report.rows, "kept": report.kept}))
         (4_000, [], "/day=2024-01-02/part-0.parquet", True),
     ],
 )
-def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
+def test_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
     service: da.Sandbox, tmp_path: Path, limit: int, attrs: list[str], what: str, *, keeps: bool
 ) -> None:
     done = subprocess.run(
@@ -76,7 +77,7 @@ def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
-def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
+def test_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path, "80k"):

@@ -17,18 +17,16 @@ from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.proxy import saying, tunnel
 from support.raw_server import Close, RawServer, Responder, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
 SERVICE = "https://service.invalid"
 ROWS = [{"id": "a"}, {"id": "b"}]
 PACKAGE = str(Path(da.__file__).parent)
+SECRETS: dict[str, Any] = {"token": "tok-secret", "headers": {"X-Api-Key": "key-1"}}
 USER = "robot:hunter2-%C3%A9@"
 CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +85,10 @@ CASES: dict[str, tuple[Responder, int | None, bool]] = {
     "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), 403, False),
     "C11-knows-no-connect": (saying(b"HTTP/1.0 405 Method Not Allowed\r\n\r\n"), 405, False),
     "C11-cannot-reach-the-service": (saying(b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>bad"), 502, True),
+    # RFC 9110, section 9.3.6: any status but 2xx means that there is no tunnel.
+    "C11-bad-request": (saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), 400, False),
+    "C11-too-many-requests": (saying(b"HTTP/1.1 429 Too Many Requests\r\n\r\n"), 429, True),
+    "C11-timeout": (saying(b"HTTP/1.1 504 Gateway Timeout\r\n\r\n"), 504, True),
     "C11-is-busy": (saying(b"HTTP/1.1 503 Service Unavailable\r\n\r\n"), 503, True),
     "C11-redirects": (saying(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\n\r\n"), 302, False),
     "C11-is-no-proxy": (saying(b"<html>hello</html>\r\n\r\n"), None, True),
@@ -98,6 +100,7 @@ CASES: dict[str, tuple[Responder, int | None, bool]] = {
 }
 
 
+@pytest.mark.fault("C11")
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
 def test_a_proxy_that_fails_is_reported_as_the_proxy(
@@ -106,7 +109,10 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
     respond, status, tried_again = CASES[case]
     with on_the_way(how, respond, monkeypatch, USER) as (proxy, options):
         with pytest.raises(kinds.Proxy) as caught:
-            ask(connect(SERVICE, token="tok-secret", retry_for=0.2, **options, **trusting))
+            ask(connect(SERVICE, **SECRETS, retry_for=0.2, **options, **trusting))
+        for request in proxy.requests:
+            assert request.path == "service.invalid:443"
+            assert not {"authorization", "x-api-key"} & request.headers.keys()
         assert caught.value.attempts == (2 if tried_again else 1)
         # The HTTP library keeps the status of a refusal to itself: the proxy is asked for it once more.
         assert len(proxy.requests) in (caught.value.attempts, 2 * caught.value.attempts)
@@ -209,8 +215,9 @@ def test_plain_http_through_a_proxy_names_the_service(connect: Any) -> None:
 VARIABLES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
 
 
+@pytest.mark.fault("C12")
 @pytest.mark.parametrize(("name", "ask"), cycled(VARIABLES, [SEARCH, DOWNLOAD]), ids=str)
-def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
+def test_a_proxy_of_the_environment_never_sees_this_machine(
     connect: Any,
     ask: Operation,
     authority: trustme.CA,
@@ -231,7 +238,7 @@ def test_c12_a_proxy_of_the_environment_never_sees_this_machine(
         assert proxy.connections == 0
 
 
-def test_c12_a_given_proxy_is_taken_at_its_word(connect: Any, ask: Operation) -> None:
+def test_a_given_proxy_is_taken_at_its_word(connect: Any, ask: Operation) -> None:
     with serving(always(WHOLE)) as proxy, serving(always(http(b"", "500 Direct"))) as server:
         assert ask(connect(server.base_url, proxy=proxy.base_url)) == ask.result
         assert (len(proxy.requests), server.connections) == (1, 0)

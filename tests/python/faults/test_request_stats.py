@@ -12,14 +12,11 @@ from support import kinds
 from support.failures import throttled
 from support.operations import WHOLE
 from support.raw_server import Close, Received, always, http, in_turn, serving
+from support.searches import search
 
 import dataaccess as da
 
 BROKEN = http(b"", "500 Broken")
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 def test_each_request_has_an_id_of_its_own_and_a_call_has_its_beginning(connect: Any) -> None:

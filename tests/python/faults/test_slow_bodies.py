@@ -68,9 +68,10 @@ def recovering(failures: int) -> Iterator[Recovering]:
         service.server.close()
 
 
+@pytest.mark.fault("R2")
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("use", ["to_dicts", "run"])
-def test_r2_a_response_with_a_slow_body_holds_back_no_other_request(connect: Any, tmp_path: Path, use: str) -> None:
+def test_a_response_with_a_slow_body_holds_back_no_other_request(connect: Any, tmp_path: Path, use: str) -> None:
     with recovering(failures=9) as service, ThreadPoolExecutor(1) as pool:
         scan = scan_of_parts(connect(service.base_url, retry_for=100, concurrency=3), 6)
         use_of = {"to_dicts": scan.to_dicts, "run": lambda: scan.to_folder(tmp_path).rows}[use]
@@ -80,7 +81,7 @@ def test_r2_a_response_with_a_slow_body_holds_back_no_other_request(connect: Any
         assert result.result(LONG) == {"to_dicts": rows_of_all(6), "run": 12}[use]
 
 
-def test_r2_an_iterator_that_rests_holds_back_no_other_scan() -> None:
+def test_an_iterator_that_rests_holds_back_no_other_scan() -> None:
     with recovering(failures=6) as service, ThreadPoolExecutor(1) as pool:
         client = da.Client(service.base_url, token="tok", retry_for=5, concurrency=None)
         resting = iter(scan_of_parts(client, 1).batches(max_rows=1))

@@ -1,6 +1,6 @@
 """Nothing hangs: responses that drip, stall or never begin, on a clock that runs sixty times faster than usual.
 
-The ids are those of docs/reliability.md. `tests/python/soak` has the same at the true pace.
+`tests/python/soak` has the same at the true pace.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ CALLS: dict[str, Callable[[Any, float], Any]] = {
 def test_a_call_has_a_timeout_of_its_own(connect: Any, call: str) -> None:
     with serving(silent(b"")) as server:
         client = connect(server.base_url, retry_for=0)
-        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.2 s"):
+        with pytest.raises(da.RequestTimeoutError) as caught:
             CALLS[call](client, 0.2)
-        with pytest.raises(da.ConfigError, match=r"^timeout\b"):
+        assert (caught.value.phase, isinstance(caught.value, TimeoutError)) == ("headers", True)
+        with pytest.raises(da.ConfigError):
             CALLS[call](client, -1)
 
 
@@ -72,6 +73,7 @@ def test_a_task_that_travelled_keeps_its_timeout() -> None:
         assert copy._client.settings["timeout"].value == 0.2
 
 
+@pytest.mark.fault("H13", "H14", "H15")
 @pytest.mark.parametrize("case", CASES)
 def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, case: str) -> None:
     respond, phase = CASES[case]
@@ -87,10 +89,14 @@ def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, ca
         assert all(line.startswith("RequestTimeoutError: ") for line in error.history)
 
 
-def test_a_service_that_thinks_for_longer_than_any_other_limit_is_waited_for(connect: Any, ask: Operation) -> None:
+def test_a_service_that_thinks_for_longer_than_any_other_limit_is_waited_for(
+    connect: Any, ask: Operation, time_scale: Any
+) -> None:
     # As 150 seconds at the true pace.
+    time_scale(750)
+
     def think(connection: Any, _number: int) -> None:
-        time.sleep(2.5)
+        time.sleep(0.2)
         connection.sendall(WHOLE)
 
     with serving(think) as server:
@@ -125,7 +131,8 @@ def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, 
         assert caught.value.elapsed < 20
 
 
-def test_h15_a_slow_consumer_is_not_blamed(connect: Any) -> None:
+@pytest.mark.fault("H15")
+def test_a_slow_consumer_is_not_blamed(connect: Any) -> None:
     with serving(always(chunks(*records(12, 1_000)))) as server:
         scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         seen = 0
@@ -136,7 +143,7 @@ def test_h15_a_slow_consumer_is_not_blamed(connect: Any) -> None:
     assert seen == 12
 
 
-def test_h15_a_stream_that_drips_after_its_first_batch_is_interrupted(connect: Any) -> None:
+def test_a_stream_that_drips_after_its_first_batch_is_interrupted(connect: Any) -> None:
     with serving(forever(HEAD + OPENING + rows(0, 10) + b',{"n":1,"text":"', b"x", 0.01)) as server:
         batches = scan_of(connect(server.base_url, timeout=60)).batches(max_rows=10)
         assert next(batches).num_rows == 10

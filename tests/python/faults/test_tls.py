@@ -19,6 +19,7 @@ from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NO
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -57,10 +58,6 @@ def speaking(greeting: bytes) -> Iterator[int]:
         yield listener.getsockname()[1]
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 def without_chain(authority: trustme.CA) -> trustme.LeafCert:
@@ -116,6 +113,7 @@ CASES: dict[str, tuple[Server, str]] = {
 }
 
 
+@pytest.mark.fault("C6")
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
 @pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
 def test_an_untrusted_server_gets_no_request(
@@ -138,7 +136,8 @@ def test_an_untrusted_server_gets_no_request(
         assert f"ca_bundle={bundle}" in str(error)
 
 
-def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(connect: Any, tmp_path: Path) -> None:
+@pytest.mark.fault("C6")
+def test_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(connect: Any, tmp_path: Path) -> None:
     for extension, is_refused in ((AN_AUTHORITY, True), (FOR_SERVERS, False)):
         own = leaf(None, extension)
         trusted = tmp_path / "own.pem"
@@ -156,7 +155,7 @@ def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(co
 def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authority: trustme.CA, bundle: Path) -> None:
     name = "trusted.example.com" + "-x" * 20
     with serving(always(http()), context(leaf(authority, FOR_SERVERS, names=(name,) * 9))) as server:
-        with pytest.raises(kinds.Tls, match=r"trusted\.example\.com") as caught:
+        with pytest.raises(kinds.Tls) as caught:
             search(connect(server.base_url, ca_bundle=bundle))
         assert caught.value.reason == "wrong name"
         assert len(str(caught.value)) < 600
@@ -165,10 +164,9 @@ def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authorit
 GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail.example.com ESMTP\r\n"]
 
 
+@pytest.mark.fault("C10")
 @pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
-def test_c10_a_port_without_tls_is_reported_at_once(
-    connect: Any, ask: Operation, bundle: Path, greeting: bytes
-) -> None:
+def test_a_port_without_tls_is_reported_at_once(connect: Any, ask: Operation, bundle: Path, greeting: bytes) -> None:
     with speaking(greeting) as port:
         started = time.monotonic()
         with pytest.raises(kinds.Tls) as caught:
@@ -177,7 +175,7 @@ def test_c10_a_port_without_tls_is_reported_at_once(
     assert (caught.value.reason, caught.value.attempts) == ("not TLS", 1)
 
 
-def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, bundle: Path) -> None:
+def test_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, bundle: Path) -> None:
     def wait(_connection: Any, _number: int) -> None:
         raise Close
 
@@ -188,7 +186,7 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
         assert server.requests == []
 
 
-def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
+def test_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
     with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="https://"):
             ask(connect(server.base_url.replace("https://", "http://"), retry_for=0))
@@ -244,7 +242,8 @@ def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
         assert ask(connect(server.base_url, ca_bundle=bundle, retry_for=0)) == ask.result
 
 
-def test_c8_nothing_turns_verification_off() -> None:
+@pytest.mark.fault("C8")
+def test_nothing_turns_verification_off() -> None:
     for path in (ROOT / "src").rglob("*.rs"):
         source = path.read_text(encoding="utf-8")
         assert not re.search(r"danger|ServerCertVerifier|SSLKEYLOGFILE|KeyLogFile", source), path

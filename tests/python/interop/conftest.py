@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trustme
+from support.searches import search
 
 import dataaccess as da
 
@@ -33,12 +34,13 @@ def pem(authority: trustme.CA, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
+    """A token, and trust in the authority."""
+    return {"token": sandbox.issue_token(), "ca_bundle": bundle}
+
+
 @pytest.fixture(scope="session")
 def rows(sandbox: da.Sandbox) -> Any:
     """What the service gives when nothing is between."""
-    return search(sandbox.client(), limit=None)
-
-
-def search(client: Any, limit: int | None = 3) -> Any:
-    """All attributes of a day's codes."""
-    return client.search_codes(allocated_time=da.on("2024-01-15"), limit=limit)
+    return search(sandbox.client())

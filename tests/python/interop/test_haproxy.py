@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.programs import found, free_port, running
+from support.searches import search
 
 import dataaccess as da
 
@@ -46,16 +47,6 @@ def proxy_url(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[str]:
     configuration.write_text(CONFIGURATION.format(port=port, pem=pem, service=service, gone=free_port()))
     with running(tmp_path, port, program, "-db", "-f", str(configuration)):
         yield f"https://localhost:{port}"
-
-
-@pytest.fixture
-def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
-    """A token, and trust in the CA."""
-    return {"token": sandbox.issue_token(), "ca_bundle": bundle}
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(allocated_time=da.on("2024-01-15"))
 
 
 def test_the_same_rows_come_through_haproxy_by_http_1(connect: Any, proxy_url: str, options: Any, rows: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 import trustme
 from support import kinds
 from support.programs import found, free_port, running
+from support.searches import search
 
 import dataaccess as da
 
@@ -44,7 +45,6 @@ http {{
         location / {{ proxy_pass {service}; }}
         location /limited/ {{ limit_req zone=all; proxy_pass {service}/; }}
         location /gone/ {{ proxy_pass http://127.0.0.1:{gone}/; }}
-        location /moved/ {{ return 308 https://elsewhere.example.com/; }}
     }}
     server {{
         listen 127.0.0.1:{plain};
@@ -92,16 +92,6 @@ def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[Nginx]:
         yield front
 
 
-@pytest.fixture
-def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
-    """A token, and trust in the authority."""
-    return {"token": sandbox.issue_token(), "ca_bundle": bundle}
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(allocated_time=da.on("2024-01-15"))
-
-
 def test_the_same_rows_come_through_tls_and_compression(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
     assert len(rows) > 10
     for encodings in (None, {"Accept-Encoding": "identity"}):
@@ -137,12 +127,6 @@ def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: 
     with pytest.raises(da.ServerError) as caught:
         search(connect(f"{front.secured}/gone", retry_for=0.2, **options))
     assert (caught.value.status, caught.value.attempts, front.statuses(2)) == (502, 2, {"502": 2})
-
-
-def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(kinds.Redirect) as caught:
-        search(connect(f"{front.secured}/moved", **options))
-    assert (caught.value.location_host, caught.value.status) == ("elsewhere.example.com", 308)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from support import kinds
 from support.certificates import context
 from support.programs import found, free_port, running
 from support.raw_server import RawServer, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -70,10 +71,6 @@ def proxy() -> Iterator[str]:
 def service(authority: trustme.CA) -> Iterator[RawServer]:
     with serving(always(http()), context(authority.issue_cert("service.test"))) as server:
         yield server
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Awaited calls and their loop: results, cancellation and other loops."""
+"""Awaited calls and their loops: results, cancellation at once with the connection, other loops, and quiet ends."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cancelling import seconds_until_closed
 from support.raw_server import http, serving
+from support.streams import gone
 
 import dataaccess as da
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs loops that watch sockets")
 
 DAY = da.on("2024-01-15")
+Run = Callable[[Awaitable[Any]], Any]
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +36,7 @@ def _nothing_is_unraisable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def run() -> Iterator[Callable[[Any], Any]]:
+def run() -> Iterator[Run]:
     failures: list[dict[str, Any]] = []
 
     def run(main: Any) -> Any:
@@ -48,17 +52,10 @@ def codes(client: da.AsyncClient) -> Any:
     return client.search_codes(["id"], allocated_time=DAY)
 
 
-def test_results_and_errors_arrive_in_any_loop(run: Any, sandbox: da.Sandbox) -> None:
-    async def main() -> None:
-        async with da.AsyncClient(sandbox.base_url, token="wrong") as refused:
-            with pytest.raises(da.PermissionDeniedError):
-                await codes(refused)
-        async with sandbox.async_client() as client:
-            first, *others = await asyncio.gather(*(codes(client) for _ in range(20)))
-            assert first
-            assert all(other == first for other in others)
-
-    run(main())
+def stall(connection: Any, _number: int) -> None:
+    """Half a response, then nothing until the other side has gone."""
+    connection.sendall(http()[:-10])
+    assert connection.recv(1) == b""
 
 
 def test_a_callback_that_raises_stop_iteration_ends_its_call_and_no_other(run: Any, sandbox: da.Sandbox) -> None:
@@ -76,22 +73,16 @@ def test_a_callback_that_raises_stop_iteration_ends_its_call_and_no_other(run: A
     run(main())
 
 
-def test_a_call_is_cancelled_in_any_loop(run: Any) -> None:
-    def stall(connection: Any, _number: int) -> None:
-        connection.sendall(http()[:-10])
-        assert connection.recv(1) == b""
-
+@pytest.mark.parametrize("call", [codes, lambda client: client.wait_for_segment(1, timeout=60)], ids=["search", "wait"])
+def test_a_timeout_of_asyncio_ends_a_call_and_its_connection(run: Run, call: Callable[[Any], Any]) -> None:
     async def main() -> None:
-        with serving(stall) as server:
-            client = da.AsyncClient(server.base_url, token="tok")
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(codes(client), 0.1)
-            deadline = time.monotonic() + 5
-            while server.open and time.monotonic() < deadline:
-                await asyncio.sleep(0.01)
-            assert server.open == 0
+        client = da.AsyncClient(server.base_url, token="tok")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(call(client), 0.2)
+        assert await asyncio.to_thread(gone, server)
 
-    run(main())
+    with serving(stall) as server:
+        run(main())
 
 
 def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
@@ -116,32 +107,27 @@ def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
     run(main())
 
 
-def test_a_large_response_comes_whole_in_any_loop(run: Any) -> None:
+def test_a_large_response_comes_whole(run: Run) -> None:
     text = "x" * 400_000
 
     async def main() -> None:
-        with serving(lambda connection, _: connection.sendall(http({"code": 200, "data": [text]}))) as server:
-            client = da.AsyncClient(server.base_url, token="tok")
-            response = await client.post("/any", {}, idempotent=True)
-            assert response["data"] == [text]
+        client = da.AsyncClient(server.base_url, token="tok")
+        assert (await client.post("/any", {}, idempotent=True))["data"] == [text]
 
-    run(main())
+    with serving(lambda connection, _: connection.sendall(http({"code": 200, "data": [text]}))) as server:
+        run(main())
 
 
-def test_a_client_serves_the_loops_of_several_threads(sandbox: da.Sandbox) -> None:
-    client, found = sandbox.async_client(), []
+def test_a_client_serves_the_loops_of_several_threads(run: Run, sandbox: da.Sandbox) -> None:
+    client = sandbox.async_client()
 
-    async def main() -> None:
-        for _ in range(5):
-            found.extend(await asyncio.gather(*(codes(client) for _ in range(4))))
+    async def main() -> list[Any]:
+        return await asyncio.gather(*(codes(client) for _ in range(20)))
 
-    threads = [threading.Thread(target=lambda: asyncio.run(main())) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert len(found) == 80
-    assert all(rows == found[0] for rows in found)
+    expected = run(main())
+    assert expected[0]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: asyncio.run(main()), range(8))) == [expected] * 8
 
 
 @contextmanager
@@ -164,3 +150,71 @@ def test_a_loop_that_ends_leaves_no_socket(sandbox: da.Sandbox) -> None:
     with no_more_files():
         for _ in range(5):
             asyncio.run(main())
+
+
+def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> None:
+    async def main() -> None:
+        client = sandbox.async_client()
+        for pause in range(40):
+            task = asyncio.create_task(client.search_codes(allocated_time=da.after("2024-01-01")))
+            other = asyncio.create_task(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+            await asyncio.sleep(pause / 1000)
+            task.cancel()
+            await asyncio.wait([task])
+            assert len(await other) > 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.fault("P4")
+@pytest.mark.slow
+def test_cancelling_at_any_moment_closes_the_connection() -> None:
+    # The limit is 50 ms; this limit is larger, for busy machines.
+    assert max(seconds_until_closed(30, seed=4)) < 2
+
+
+@pytest.mark.parametrize("pause", [0, 0.01, 0.05])
+def test_a_run_that_ends_with_calls_pending_ends_quietly(
+    sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str], pause: float
+) -> None:
+    async def main() -> None:
+        client = sandbox.async_client()
+        calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
+        tasks = [asyncio.create_task(call) for call in calls]
+        await asyncio.sleep(pause)
+        assert tasks
+
+    asyncio.run(main())
+    time.sleep(0.2)
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_loop_that_is_closed_early_ends_its_calls_quietly(
+    sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
+) -> None:
+    loop = asyncio.new_event_loop()
+    reported: list[Any] = []
+    loop.set_exception_handler(lambda _loop, context: reported.append(sorted(context)))
+    client = sandbox.async_client()
+    calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
+    tasks = [loop.create_task(call) for call in calls]
+    loop.run_until_complete(asyncio.sleep(0.001))
+    loop.close()
+    # Their responses arrive after the waiters have gone.
+    deadline = time.monotonic() + 20
+    while client.stats.in_flight and time.monotonic() < deadline:
+        time.sleep(0.01)
+    # What would still call the loop has the time to do so.
+    time.sleep(0.2)
+    pending = sum(not task.done() for task in tasks)
+    assert pending
+    del calls, tasks
+    while len(reported) < pending and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    # By asyncio, as it does of pending tasks that nothing awaits: of an exception it has more.
+    assert reported == [["message", "task"]] * pending
+    assert capfd.readouterr() == ("", "")
+    # The client serves the next loop.
+    assert asyncio.run(client.download_segment(5637051))["code"] == 200

@@ -34,8 +34,9 @@ da.Client(sys.argv[1], token="tok").close()
 CASES = [*cycled(WORKS, [0.005]), *cycled(WORKS, [0.05, 0.3])]
 
 
+@pytest.mark.fault("P7")
 @pytest.mark.parametrize(("work", "pause"), CASES)
-def test_p7_the_interpreter_ends_quietly_whatever_is_in_flight(work: str, pause: float) -> None:
+def test_the_interpreter_ends_quietly_whatever_is_in_flight(work: str, pause: float) -> None:
     assert ended(work, pause) == (0, "")
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupts import EARLY, STATES, search, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import RESPONSE, always, http, serving
+from support.searches import search
 from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
 import dataaccess as da
@@ -24,8 +25,9 @@ pytestmark = [
 ]
 
 
+@pytest.mark.fault("P3")
 @pytest.mark.parametrize("state", [*EARLY, *STATES])
-def test_p3_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
+def test_ctrl_c_ends_a_call_and_its_connection(state: str) -> None:
     if state == "connect" and sys.platform != "linux":
         pytest.skip("only here a full queue responds with nothing")
     # The limit is 150 ms; this limit is larger, for busy machines, and is far below any time-out.

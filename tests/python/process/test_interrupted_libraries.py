@@ -62,8 +62,9 @@ def until_begun(server: RawServer) -> None:
     assert len(server.requests) >= 4
 
 
+@pytest.mark.fault("P15")
 @pytest.mark.parametrize("use", USES)
-def test_p15_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None:
+def test_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None:
     program = SCAN + "signal.signal(signal.SIGINT, signal.default_int_handler)\n" + USES[use] + "\nprint('complete')\n"
     with slow_days() as server:
         command = [sys.executable, "-c", program.format(address=server.base_url)]

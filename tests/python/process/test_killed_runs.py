@@ -12,9 +12,10 @@ TASKS = 40
 KILLS = 8
 
 
+@pytest.mark.fault("S1")
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
-def test_s1_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     killed_run = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)
     # A machine that is slow to kill lets more be done in between.
     assert killed_run.kills >= KILLS // 2

@@ -12,12 +12,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.raw_server import EXPORT, always, http, in_turn, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -58,10 +61,6 @@ def kept() -> Iterator[Kept]:
     logger.setLevel(before)
 
 
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
 def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(connect: Any, kept: Kept) -> None:
     whole = http()
     with serving(in_turn(BUSY, whole)) as server:
@@ -80,8 +79,7 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
-    assert re.match(r"search_codes 2024-01-15: attempt 1 .*\bHTTP 503\b", again.getMessage())
-    assert re.match(rf"search_codes 2024-01-15: attempt 2 .*\(ok\).*{ids[1]}", done.getMessage())
+    assert ids[1] in done.getMessage()
     times = [record.created for record in kept.records]
     assert started - 1 < times[0] and times == sorted(times) and times[-1] < ended + 1  # noqa: PT018
     assert 0 <= done.seconds <= times[-1] - times[0] + 1
@@ -116,7 +114,6 @@ def test_records_are_handled_where_the_call_was_made(kept: Kept, *, asynchronous
     assert kept.places == [(threading.get_ident(), "the call")] * 5
 
 
-@pytest.mark.slow
 def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
     seen: list[int] = []
 
@@ -138,45 +135,43 @@ def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) 
         ({"dataaccess.retry": logging.ERROR}, ["dataaccess.request"] * 4),
     ],
 )
-def test_the_level_of_the_moment_decides(connect: Any, kept: Kept, levels: dict[str, int], expected: list[str]) -> None:
+def test_the_level_of_the_moment_decides(
+    connect: Any, kept: Kept, caplog: Any, levels: dict[str, int], expected: list[str]
+) -> None:
     with serving(in_turn(BUSY, http())) as server:
         client = connect(server.base_url)
-        before = {name: logging.getLogger(name).level for name in levels}
         for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
-        try:
-            search(client)
-        finally:
-            for name, level in before.items():
-                logging.getLogger(name).setLevel(level)
+            caplog.set_level(level, name)
+        search(client)
     assert [record.name for record in kept.records] == expected
 
 
-def test_what_is_cut_off_is_reported_too(connect: Any, kept: Kept) -> None:
-    def stall(connection: Any, _number: int) -> None:
-        connection.sendall(http()[:-5])
-        time.sleep(5)
+def stall(connection: Any, _number: int) -> None:
+    connection.sendall(http()[:-5])
+    connection.recv(1)
 
-    with serving(stall) as server, pytest.raises(da.RequestTimeoutError):
-        connect(server.base_url, timeout=0.3).download_segment(1)
+
+def timed_out(address: str) -> None:
+    with pytest.raises(da.RequestTimeoutError):
+        da.Client(address, token="tok", timeout=0.2).download_segment(1)
+
+
+def cancelled(address: str) -> None:
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(da.AsyncClient(address, token="tok").download_segment(1), 0.2)
+        # Its end is logged a little later, in the loop.
+        await asyncio.sleep(0.1)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("call", [timed_out, cancelled])
+def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any) -> None:
+    with serving(stall) as server:
+        call(server.base_url)
     _, ended = kept.wait_for(2)
     assert (ended.outcome, ended.status) == ("cancelled", 200)
-
-
-def test_a_cancelled_call_logs_its_end(kept: Kept) -> None:
-    async def main(address: str) -> None:
-        task = asyncio.create_task(da.AsyncClient(address, token="tok").download_segment(1))
-        while not kept.records:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        deadline = time.monotonic() + 5
-        while len(kept.records) < 2 and time.monotonic() < deadline:
-            await asyncio.sleep(0.01)
-
-    with serving(lambda _connection, _number: time.sleep(5)) as server:
-        asyncio.run(main(server.base_url))
-    assert [record.outcome for record in kept.records[1:]] == ["cancelled"]
 
 
 @pytest.mark.both_clients
@@ -189,23 +184,34 @@ def test_a_stream_that_is_closed_early_logs_its_end(connect: Any, sandbox: da.Sa
     assert [record.outcome for record in kept.wait_for(2)[1:]] == ["cancelled"]
 
 
-class Raising(logging.Handler):
-    """Fails, as a handler should not."""
+@contextmanager
+def handling(emit: Callable[[], object]) -> Iterator[None]:
+    """A handler that does this with each record."""
 
-    def emit(self, _record: logging.LogRecord) -> None:
-        raise ZeroDivisionError
+    class Handler(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            emit()
+
+    handler = Handler()
+    logging.getLogger("dataaccess").addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger("dataaccess").removeHandler(handler)
+
+
+def raising(error: type[BaseException]) -> Callable[[], object]:
+    def emit() -> None:
+        raise error
+
+    return emit
 
 
 def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda logged: unraisable.append(logged.exc_type))
-    handler = Raising()
-    logging.getLogger("dataaccess").addHandler(handler)
-    try:
-        with serving(in_turn(BUSY, http())) as server:
-            assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
-    finally:
-        logging.getLogger("dataaccess").removeHandler(handler)
+    with handling(raising(ZeroDivisionError)), serving(in_turn(BUSY, http())) as server:
+        assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
     assert unraisable == [ZeroDivisionError] * 5
     assert len(kept.records) == 5
 
@@ -213,37 +219,19 @@ def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatc
 def test_a_handler_may_use_the_client_and_its_requests_are_not_logged(
     connect: Any, sandbox: da.Sandbox, kept: Kept
 ) -> None:
-    other = sandbox.client()
-    found: list[int] = []
-
-    class Asking(logging.Handler):
-        def emit(self, _record: logging.LogRecord) -> None:
-            found.append(len(search(other)))
-
-    handler = Asking()
-    logging.getLogger("dataaccess").addHandler(handler)
-    try:
+    other, found = sandbox.client(), list[int]()
+    with handling(lambda: found.append(len(search(other)))):
         expected = len(search(connect(sandbox)))
-    finally:
-        logging.getLogger("dataaccess").removeHandler(handler)
     assert found == [expected] * 2
     assert len(kept.records) == 2
 
 
 def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
-    class Interrupted(logging.Handler):
-        def emit(self, _record: logging.LogRecord) -> None:
-            raise KeyboardInterrupt
-
-    handler = Interrupted()
-    logging.getLogger("dataaccess").addHandler(handler)
-    try:
-        with serving(always(http())) as server, pytest.raises(KeyboardInterrupt):
+    with handling(raising(KeyboardInterrupt)), serving(always(http())) as server:
+        with pytest.raises(KeyboardInterrupt):
             search(da.Client(server.base_url, token="tok"))
         # The end is logged too, a little later: not during the next test.
         assert len(kept.wait_for(2)) == 2
-    finally:
-        logging.getLogger("dataaccess").removeHandler(handler)
 
 
 def test_sixteen_threads_each_log_their_own(sandbox: da.Sandbox, kept: Kept) -> None:
@@ -253,11 +241,9 @@ def test_sixteen_threads_each_log_their_own(sandbox: da.Sandbox, kept: Kept) -> 
         for _ in range(10):
             search(client)
 
-    threads = [threading.Thread(target=work) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(16) as pool:
+        for task in [pool.submit(work) for _ in range(16)]:
+            task.result()
     assert len(kept.records) == 16 * 10 * 2
     by_request: dict[str, set[int]] = {}
     for record, (ident, _) in zip(kept.records, kept.places, strict=True):
@@ -314,15 +300,6 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
             scan.to_folder(tmp_path)
     records = [record for record in caplog.records if record.name == "dataaccess.run"]
     assert [record.levelname for record in records] == ["INFO", "INFO", "INFO", "WARNING", "WARNING"]
-    shown = (
-        rf"{re.escape(str(tmp_path))}: 3 .*\b0 ",
-        r"^2024-01-01 .* 3 rows .* 1 of 3 ",
-        r"^2024-01-02 .* 0 rows .* 2 of 3 ",
-        r"^2024-01-03 .*\(HTTP 400\)",
-        r"^3 rows .* 2 new; 1 day .*: 2024-01-02; .*; 1 ",
-    )
-    for record, data in zip(records, shown, strict=True):
-        assert re.search(data, record.getMessage())
     days_rows_done = [
         tuple(vars(record)[name] for name in ("day", "rows", "done", "failed")) for record in records[1:4]
     ]
@@ -353,8 +330,7 @@ def test_a_retry_names_its_day_and_what_happened(sandbox: da.Sandbox, caplog: py
     with sandbox.fault("status", status=503, times=1), sandbox.client(concurrency=1) as client:
         client.scan_codes(["id"], allocated_time=days).collect()
     (record,) = [each for each in caplog.records if each.name == "dataaccess.retry"]
-    assert re.match(r"scan_codes 2024-01-14: attempt 1 .*ThrottledError: .*\(HTTP 503\)", record.getMessage())
-    assert vars(record)["day"] == "2024-01-14"
+    assert (vars(record)["day"], vars(record)["reason"]) == ("2024-01-14", "ThrottledError")
 
 
 def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:

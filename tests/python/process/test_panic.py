@@ -10,6 +10,7 @@ import dataaccess as da
 from dataaccess import _native
 
 
+@pytest.mark.fault("P12")
 @pytest.mark.skipif(not hasattr(_native, "panic_for_test"), reason="the extension was built without `testing`")
 @pytest.mark.parametrize("runs", ["awaited", "blocking"])
 def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, runs: str) -> None:

@@ -25,7 +25,8 @@ def shown(error: BaseException) -> tuple[Any, ...]:
     return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
 
 
-def test_p10_a_client_that_travels_finds_its_token_again(
+@pytest.mark.fault("P10")
+def test_a_client_that_travels_finds_its_token_again(
     sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     token = sandbox.issue_token()
@@ -42,7 +43,7 @@ def test_p10_a_client_that_travels_finds_its_token_again(
 
 
 @pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
-def test_p10_a_literal_token_never_travels(kind: Any) -> None:
+def test_a_literal_token_never_travels(kind: Any) -> None:
     client = kind("https://cdp.example.com", token=TOKEN)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for held in (client, client.with_options(timeout=1), scan, {"nested": [client]}):
@@ -51,7 +52,8 @@ def test_p10_a_literal_token_never_travels(kind: Any) -> None:
         assert TOKEN not in repr(caught.value)
 
 
-def test_p11_every_exception_survives_a_process_pool() -> None:
+@pytest.mark.fault("P11")
+def test_every_exception_survives_a_process_pool() -> None:
     with SPAWN.Pool(1) as pool:
         pending = [(kind, pool.apply_async(raise_it, (kind,))) for kind in EXCEPTIONS]
         for kind, result in pending:

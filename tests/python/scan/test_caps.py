@@ -52,6 +52,7 @@ def test_equal_highest_counts_are_reported_with_their_days(
     assert reason in str(caught[0].message)
 
 
+@pytest.mark.fault("S18")
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_path: Path) -> None:
     with some_days(MANY, maximum_rows=18) as service:

@@ -95,6 +95,7 @@ def cell(table: Any) -> Any:
     return first
 
 
+@pytest.mark.fault("J2", "J3")
 @pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
 @pytest.mark.parametrize("name", TYPES)
 def test_each_value_is_in_each_type_of_column_what_the_table_says(connect: Any, name: Any) -> None:

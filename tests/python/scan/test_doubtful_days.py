@@ -199,6 +199,7 @@ def test_a_folder_in_doubt_is_read_as_the_pages_say(tmp_path: Path) -> None:
     assert len(pl.read_parquet(tmp_path)) == len(pd.read_parquet(tmp_path)) == 24
 
 
+@pytest.mark.fault("S16")
 @pytest.mark.both_clients
 def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
     days(client, 3).to_folder(tmp_path)

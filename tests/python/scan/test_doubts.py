@@ -93,6 +93,7 @@ def test_an_open_file_gets_nothing_that_is_refused(connect: Any, service: da.San
     assert target.getvalue() == b""
 
 
+@pytest.mark.fault("S17")
 @pytest.mark.both_clients
 @pytest.mark.parametrize("how", ["warnings", "error", "function"])
 def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, how: str) -> None:

@@ -40,6 +40,7 @@ def week(client: Any, **options: Any) -> Any:
     return client.scan_codes(["id", "allocated_time"], allocated_time=WEEK, **options)
 
 
+@pytest.mark.fault("S11")
 @pytest.mark.both_clients
 def test_a_day_that_was_not_over_is_requested_again(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
     scan = week(connect(noon))

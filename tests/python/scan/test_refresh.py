@@ -101,6 +101,7 @@ def test_a_wrong_time_to_settle_is_refused(connect: Any, service: da.Sandbox, tm
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.fault("S15")
 def test_a_job_that_was_down_for_three_nights_catches_up_by_itself(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox(now=datetime(2024, 1, 5, 6, tzinfo=UTC)) as service:
         service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])

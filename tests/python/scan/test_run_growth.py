@@ -219,6 +219,7 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(
         assert scan(connect(service), 1, 3).to_folder(tmp_path).rows == 44
 
 
+@pytest.mark.fault("S14")
 @pytest.mark.both_clients
 def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan(connect(service), 1, 3).to_folder(tmp_path)

@@ -59,6 +59,7 @@ WORSE: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.fault("S12")
 @pytest.mark.both_clients
 @pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
 @pytest.mark.parametrize("name", WORSE)

@@ -43,6 +43,7 @@ def numbered(fails: set[str]) -> Callable[[Any, str, int], None]:
     return give
 
 
+@pytest.mark.fault("S13")
 def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Path) -> None:
     fails = {"2"}
     with responding(numbered(fails)) as server:

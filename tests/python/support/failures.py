@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import tempfile
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from support.raw_server import RESPONSE, Close, always, http, in_turn, reset, serving
 
 import dataaccess as da
@@ -20,7 +25,12 @@ KEY = "key-51f0a9b8c7d6e5f4"
 # A row's value, and one of a filter: customers' data.
 ROW = "row-value-4711-jane.doe"
 ASKED = "asked-value-0815-john.roe"
-SECRETS = (TOKEN, PASSWORD, KEY)
+# A line of a private key.
+PEM = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg"
+COOKIE = "CookieSecret99-7f2a"
+SESSION = "q9/Zz+secret-x8"
+HEADERS = {"X-Api-Key": KEY, "Cookie": f"theme=dark; sid={COOKIE}", "X-Session": SESSION}
+SECRETS = (TOKEN, PASSWORD, KEY, PEM, COOKIE, SESSION, SESSION.replace("/", "\\/"))
 
 ROWS = http({**RESPONSE, "data": {"status": True, "data": [{"id": ROW}, {"id": ROW}]}})
 DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 Forbidden")
@@ -48,6 +58,17 @@ def stalling(connection: Any, _number: int) -> None:
 def echo(status: str) -> Any:
     """Says the token back, as a gateway in debug mode does."""
     return always(http(f"<pre>Authorization: Bearer {TOKEN}</pre>".encode(), status))
+
+
+# Gateways quote a wrong key in any of them.
+STATUSES = ("200 OK", "400 Bad", "401 No", "403 No", "429 Slow", "500 Bad", "503 Down")
+
+
+def echo_of_all(status: str) -> Any:
+    """Says the token and the headers back in each text that an error has, escaped as JSON may be."""
+    said = f"bad Bearer {TOKEN} " + " ".join(HEADERS.values())
+    body = json.dumps({"code": 4, "message": said, "data": said, "codeMessage": said}).replace("/", "\\/")
+    return always(http(body.encode(), status, headers=(f"WWW-Authenticate: {said}", f"Proxy-Status: {said}")))
 
 
 def echo_in_envelope(code: int) -> Any:
@@ -86,6 +107,7 @@ RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "rows in place of a code": (always(http({"code": ROW, "data": []})), {}),
     "rows in place of a message": (always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")), {}),
     "too large": (always(ROWS), {"max_result_bytes": 20}),
+    **{f"echo of all in a {status}": (echo_of_all(status), {}) for status in STATUSES},
     "echo in a 500": (echo("500 Broken"), {}),
     "echo in a 400": (echo("400 Bad"), {}),
     "echo in a 200": (echo("200 OK"), {}),
@@ -105,7 +127,7 @@ def _ask(client: da.Client) -> object:
 
 
 def _client(address: str, **options: Any) -> da.Client:
-    given = {"token": TOKEN, "retry_for": 0.05, "headers": {"X-Api-Key": KEY}, **options}
+    given = {"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options}
     return da.Client(address, **given)
 
 
@@ -149,26 +171,9 @@ def _proxy_says_no() -> object:
 
 
 def _proxy_echoes() -> object:
-    with serving(always(http(f"Bearer {TOKEN}".encode(), "502 Bad"))) as server:
+    with serving(always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad"))) as server:
         address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
         return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retry_for=0))
-
-
-def _proxy_of_no_kind() -> object:
-    return _client("https://cdp.example.com", proxy=f"gopher://user:{PASSWORD}@proxy")
-
-
-def _options_that_are_refused() -> object:
-    proxy = f"gopher://user:{PASSWORD}@proxy"
-    return _client("https://cdp.example.com").with_options(proxy=proxy, headers={"X-Api-Key": KEY})
-
-
-def _options_with_an_address_of_no_use() -> object:
-    return _client("https://cdp.example.com").with_options(base_url=f"https://user:{PASSWORD}@cdp.example.com")
-
-
-def _address_with_a_password() -> object:
-    return _client(f"https://user:{PASSWORD}@cdp.example.com")
 
 
 def _plain_http() -> object:
@@ -230,6 +235,122 @@ OTHERS: dict[str, Callable[[], object]] = {
     and callable(act)
     and act is not _ask
     and name not in {"_client", "_nobody", "_responded"}
+}
+
+
+# Where a user can put a secret by mistake, or has to: none is shown when the value is refused.
+SITE = "https://cdp.example.com"
+# WHATWG URL, section 4.4: a host with a full-width `@` is read as one with `@`.
+ADDRESSES = [
+    f"https://user:{PASSWORD}@cdp.example.com",
+    f"https://user:{PASSWORD}%40cdp.example.com",
+    f"https://user:{PASSWORD}\uff20cdp.example.com",
+    f"https://user:{PASSWORD}\ufe6bcdp.example.com",
+    f"https://user:{PASSWORD}%EF%BC%A0cdp.example.com",
+    f"https://{PASSWORD}%40cdp.example.com",
+    f"https://{PASSWORD}\uff20cdp.example.com",
+    f"https://cdp.example.com:{PASSWORD}",
+    f"https://cdp.example.com:12{PASSWORD}/x",
+    f"cdp.example.com:{PASSWORD}",
+    f"user:{PASSWORD}%40cdp.example.com",
+]
+# RFC 3986, section 3.2: requests and curl read the part of a raw password behind `#`, `?` or `/` as the path.
+PROXIES = [
+    f"gopher://user:{PASSWORD}@proxy",
+    *(f"http://robot:hun@{PASSWORD}{end}x@proxy.invalid:3128" for end in "#/?"),
+    *(f"http://robot:12{end}{PASSWORD}@proxy.invalid:3128" for end in "#/?"),
+    f"http://proxy.invalid:3128/{PASSWORD}",
+    f"http://proxy.invalid:3128/?{PASSWORD}",
+    f"http://{{{PASSWORD}}}.invalid:3128",
+]
+PROFILES = [
+    f"[{TOKEN}]\na = 1\n[{TOKEN}]\n",
+    f"[profiles.default]\n{TOKEN} = 1\n{TOKEN}.a = 2\n",
+    f'[profiles.default]\nbase_url = "{SITE}"\ntoken = {TOKEN}\n',
+    f'[profiles.default]\ntoken = "tok-\\{TOKEN}"\n',
+    *(f"[profiles.default]\nbase_url = '{SITE}'\nproxy = '{proxy}'\n" for proxy in PROXIES),
+]
+# What is behind `?` or `#` of a store address is a signature, as in a SAS URL of Azure Storage (RFC 3986, section 3.4).
+STORES = [
+    f"s3://b/f{{}}?X-Amz-Signature={PASSWORD}",
+    f"az://c/f{{}}?sv=1&sig={PASSWORD}",
+    f"az://c/f{{}}?sv=1&sig={PASSWORD}@x",
+    f"abfss://c@a.dfs.core.windows.net/f{{}}?sig={PASSWORD}",
+    f"gs://b/f{{}}#{PASSWORD}",
+    f"https://acc.blob.core.windows.net/c/f{{}}?sv=1&sig={PASSWORD}",
+]
+STORE_CALLS: dict[str, Callable[[Any, str], object]] = {
+    "parquet": lambda scan, store: scan.to_parquet(store.format(".parquet")),
+    "csv": lambda scan, store: scan.to_parquet(store.format(".csv")),
+    "jsonl": lambda scan, store: scan.to_jsonl(store.format(".jsonl"), storage_options={"a": "b"}),
+    "folder": lambda scan, store: scan.to_folder(store.format("")),
+    "read": lambda scan, store: scan.read_folder(store.format("")),
+    "status": lambda _, store: da.folder_status(store.format("")),
+    "path": lambda scan, store: scan.to_parquet(Path(store.format(".parquet"))),
+}
+
+
+def _by_variable(name: str, value: str, **options: Any) -> object:
+    """A client whose setting is a variable of the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(name, value)
+        return da.Client(options.pop("address", SITE), token=TOKEN, **options)
+
+
+def _by_file(name: str, content: str, act: Callable[[Path], object]) -> object:
+    """What becomes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+        path.chmod(0o600)
+        return act(path)
+
+
+def _by_profile(content: str) -> object:
+    def act(path: Path) -> object:
+        return _by_variable("XDG_CONFIG_HOME", str(path.parents[1]), address=None, profile="default")
+
+    return _by_file("dataaccess/config.toml", content, act)
+
+
+def _by_bundle(source: str, label: str) -> object:
+    r"""A bundle with a literal `\n` in place of line breaks, as secrets are pasted into Kubernetes."""
+    content = f"-----BEGIN {label}-----\\n{PEM}\\n-----END {label}-----"
+    if source == "ca_bundle":
+        return _by_file("ca.pem", content, lambda path: _client(SITE, ca_bundle=path))
+    return _by_file("ca.pem", content, lambda path: _by_variable(source, str(path)))
+
+
+def _by_store(call: str, store: str) -> object:
+    return STORE_CALLS[call](_client(SITE).scan_codes(["id"], allocated_time=da.on("2024-01-15")), store)
+
+
+OTHERS |= {
+    **{f"address {number}": partial(_client, each) for number, each in enumerate(ADDRESSES)},
+    **{
+        f"address {number} of a variable": partial(_by_variable, "DATAACCESS_BASE_URL", each, address=None)
+        for number, each in enumerate(ADDRESSES)
+    },
+    "address of other options": lambda: _client(SITE).with_options(base_url=ADDRESSES[0]),
+    **{f"proxy {number}": partial(_client, SITE, proxy=each) for number, each in enumerate(PROXIES)},
+    **{
+        f"proxy {number} of {name}": partial(_by_variable, name, each)
+        for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")
+        for number, each in enumerate(PROXIES)
+    },
+    "proxy of other options": lambda: _client(SITE).with_options(proxy=PROXIES[0], headers={"X-Api-Key": KEY}),
+    **{f"profile {number}": partial(_by_profile, each) for number, each in enumerate(PROFILES)},
+    **{
+        f"{label} of {source}": partial(_by_bundle, source, label)
+        for source in ("ca_bundle", "DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+        for label in ("PRIVATE KEY", "CERTIFICATE")
+    },
+    **{
+        f"{call} into store {number}": partial(_by_store, call, each)
+        for call in STORE_CALLS
+        for number, each in enumerate(STORES)
+    },
 }
 
 

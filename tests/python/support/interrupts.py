@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import ENTRY, EXPORT, RawServer, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -69,10 +70,6 @@ running = Service(http(RUNNING), idle)
 
 def scan(client: da.Client) -> da.Scan:
     return client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
-def search(client: da.Client) -> object:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 def several(client: da.Client) -> da.Scan:
