@@ -71,10 +71,10 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {*da.__all__, *da._HOMES} - set().union(*whole.values()) - {"__version__"} == shown - whole.keys()
 
 
-def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
+def test_the_messages_of_symptoms_are_those_of_the_code() -> None:
     """Each piece of a message on the page, from one "…" to the next, is in a source file."""
     texts = [re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8")) for path in SOURCES if "tests" not in path.parts]
-    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     messages = re.findall(r"^```text\n\w+: (.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL)
     parts = [part.strip() for message in messages for part in re.sub(r"\s+", " ", message).split("…") if part.strip()]
     assert len(parts) > len(messages) >= 6
@@ -120,7 +120,7 @@ ERRORS = ROOT / "docs" / "errors.md"
 
 
 def test_the_tree_of_errors_is_that_of_the_code() -> None:
-    tree = ERRORS.read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    tree = ERRORS.read_text(encoding="utf-8").partition("## The tree")[2].partition("```text\n")[2].partition("```")[0]
     parents: list[str] = []
     drawn: dict[str, tuple[set[str], list[str]]] = {}
     for line in tree.splitlines():
