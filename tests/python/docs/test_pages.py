@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
 import tomllib
@@ -139,6 +140,12 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
         for each in classes
     }
     assert drawn == expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_exception_that_a_page_names_is_there(page: Path) -> None:
+    named = {*re.findall(r"`([A-Z]\w+(?:Error|Warning))(?:`|\.)", page.read_text(encoding="utf-8"))}
+    assert {name for name in named if not hasattr(errors, name) and not hasattr(builtins, name)} == set()
 
 
 def test_every_warning_is_documented() -> None:
