@@ -49,8 +49,11 @@ pub fn failure(kind: Kind, path: &Path, done: &str, cause: io::Error) -> Error {
     let remedy = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space",
         ErrorKind::FileTooLarge => "raise the file size limit",
-        ErrorKind::NotFound => "make its folder",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a folder that you may write to",
+        // Also of a folder of the system that takes no files, as `/proc`.
+        ErrorKind::NotFound if !path.parent().is_some_and(Path::is_dir) => "make its folder",
+        ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "name a folder that you may write to"
+        }
         _ => return error.with_source(cause),
     };
     // A run says itself which tasks it keeps.

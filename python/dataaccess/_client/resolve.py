@@ -211,8 +211,10 @@ def find_profile(name: object, given: Secret) -> Profile | None:
         return None
     name = checks.string("profile", "default" if name is None else name)
     if name not in profiles.value:
-        known = ", ".join(profiles.value)
-        raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
+        there = f"in {path}; it has {', '.join(profiles.value) or 'none'}"
+        # `Path.exists` may raise.
+        there = there if os.path.exists(path) else f"as there is no file {path}"  # noqa: PTH110
+        raise ConfigError(f"there is no profile {name!r} {there}")
     settings = Secret(profiles.value[name])
     if not isinstance(settings.value, dict):
         raise ConfigError(f"{path}: profiles.{name} must be a table: write [profiles.{name}]")

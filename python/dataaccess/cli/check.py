@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from dataaccess import Client, ClientCheck
     from dataaccess.cli.options import Connection
 
-_EPILOG = """\b
-Examples:
-  dataaccess check
-  dataaccess check --profile staging --day 2024-01-15 --export 5637051
+_EXAMPLES = """\
+check
+check --profile staging --day 2024-01-15 --export 5637051
 """
 
 # A setting is not right for the service: no error of a request.
@@ -30,7 +29,7 @@ _WRONG_SETTING = 1
 _SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "day_comparison", "proxy", "ca_bundle")
 
 
-@click.command("check", cls=Command, epilog=_EPILOG)
+@click.command("check", cls=Command, epilog=_EXAMPLES)
 @option("--day", "DAY", "A day that has many codes: they show which settings are right.")
 @option("--export export_id", "ID", "A segment export that has ended.", type=Whole())
 @options.connecting()

@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 _OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
-_EPILOG = """\b
-Examples:
-  dataaccess codes --on yesterday --status sent,used --format csv | gzip > a.gz
-  dataaccess codes --where "month('2024-01')" --attrs id,name -o january.parquet
-  dataaccess codes --days 2024-01-01 today --folder codes   # each night
+_EXAMPLES = """\
+codes --on yesterday --status sent,used -o codes.csv
+codes --days 2024-01-01 today --folder codes   # each night
 """
 
 
-@click.command("codes", cls=Command, epilog=_EPILOG)
+@click.command("codes", cls=Command, epilog=_EXAMPLES)
 @options.CODES
 @options.WRITING
 @options.connecting()

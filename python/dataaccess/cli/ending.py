@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.streams import note, silence
 from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, ValidationError
 
@@ -38,11 +39,34 @@ _PARAMETERS = {
     "allocated_time": ("on", "days", "last", "since", "until", "where"),
     "code_status": ("status",),
     "item_type_name": ("name",),
+    "on_doubt": ("fail_empty",),
     "on_suspected_cap": ("split_capped",),
     "path": ("file",),
     "token": ("token_file",),
     "where": ("where", "matches"),
 }
+# What a remedy tells to change, in calls of Python. Other words, such as `folder`, are no names in a sentence.
+_CHANGED = (
+    *(*SETTINGS, "accept", "admin_token", "allocated_audience", "allow_remote", "attrs", "audience_type", "limit"),
+    *("item_type_id", "on_doubt", "on_suspected_cap", "refresh", "same_service", "schema", "token"),
+)
+# Some are also columns, or words of a sentence: these are arguments only where a verb or a value says it.
+_WORDS = ("headers", "proxy", "record", "timeout")
+_REMEDY = re.compile(
+    rf"""
+    (?P<verb>\b(?:among|give|in|leave|raise|set|with|without)\ )?
+    (?<![\w./`"'-]) (?P<name>{"|".join(_CHANGED)}) (?![\w./`"'(-])
+    (?:
+        \["(?P<column>[^"]+)"\]\ to\ "(?P<type>\w+)"
+        | [ =]"(?P<split>split)"
+        | (?P<equals>=)
+        | (?P<after>(?=\ out\b|\ without\b))
+    )?
+    """,
+    re.VERBOSE,
+)
+# What is wrong with a setting begins with its name, which a profile has too.
+_WRONG = re.compile(r" (must|is|has|`)|[:\[]")
 
 
 class Terminated(KeyboardInterrupt):
@@ -54,7 +78,7 @@ class CommandError(Exception):
 
     def __init__(self, message: str, code: int, report: FolderReport | None = None) -> None:
         """The message in one line, and the report of a run that is done."""
-        super().__init__(message)
+        super().__init__(in_options(message))
         self.code: int = code
         self.report: FolderReport | None = report
 
@@ -74,7 +98,7 @@ def is_typed(error: DataAccessError) -> bool:
 
 def message_of(error: CommandError | DataAccessError) -> str:
     """An error in one line, with the options of what is wrong."""
-    return str(error) if isinstance(error, CommandError) else "; ".join(lines_of(error))
+    return str(error) if isinstance(error, CommandError) else in_options("; ".join(lines_of(error)))
 
 
 def lines_of(error: DataAccessError) -> list[str]:
@@ -96,11 +120,44 @@ def _with_option(line: str, option: click.Parameter | None) -> str:
 
 def option_of(line: str) -> click.Parameter | None:
     """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
-    argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
-    names = _PARAMETERS.get(argument, (argument,))
-    options = [one for one in click.get_current_context().command.params if one.name in names]
-    found = options if len(names) == 1 else list(filter(_is_typed, options))
+    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL), click.get_current_context().command)
+    found = list(filter(_is_typed, options)) or options[:1]
     return found[0] if len(found) == 1 else None
+
+
+def _options_of(argument: str, command: click.Command) -> list[click.Parameter]:
+    names = _PARAMETERS.get(argument, (argument,))
+    return [one for name in names for one in command.params if one.name == name]
+
+
+def in_options(text: str) -> str:
+    """A text with the options, or variables, of the arguments that it tells to change: `raise --timeout`."""
+    found = _REMEDY.sub(_in_options, text).replace("check(day) of the client", "dataaccess check --day DAY")
+    # Such as `with ca_bundle or DATAACCESS_CA_BUNDLE`.
+    return re.sub(r"\b(\w+) or \1\b", r"\1", found)
+
+
+def _in_options(found: re.Match[str]) -> str:
+    name = found["name"]
+    is_certain = any(part is not None for part in (found["verb"], *found.groups()[2:]))
+    is_setting = name in SETTINGS and name not in _WORDS and not _WRONG.match(found.string, found.end())
+    if not (is_certain or is_setting):
+        return found[0]
+    option = f"{found['verb'] or ''}{_spelled(name)}"
+    if found["column"]:
+        return f"{option} {found['column']}={found['type']}"
+    return option + ("" if not found["equals"] else " " if option.rpartition(" ")[2].startswith("--") else "=")
+
+
+def _spelled(name: str) -> str:
+    """The option of an argument, of this command or of those that get rows; else the variable of a setting."""
+    context = click.get_current_context()
+    root = context.find_root()
+    rows = root.command.get_command(root, "items") if isinstance(root.command, click.Group) else None
+    for command in filter(None, (context.command, rows)):
+        for option in _options_of(name, command):
+            return max(option.opts, key=len)
+    return SETTINGS[name].variable if name in SETTINGS else f"{name} in Python"
 
 
 def _is_typed(option: click.Parameter | None) -> bool:
@@ -194,7 +251,7 @@ def warnings_as_lines() -> Iterator[None]:
         # Some are found at several places, such as the mode of a file that is read again.
         elif str(message) not in shown:
             shown.add(str(message))
-            _say(f"warning: {message}")
+            _say(f"warning: {in_options(str(message))}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment] # it is called with places

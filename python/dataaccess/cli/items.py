@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from dataaccess import Client, Scan
     from dataaccess.cli.options import Connection
 
-_EPILOG = """\b
-Examples:
-  dataaccess items customer --attrs name --matches customer_id=@ids.txt -o a.csv
-  dataaccess items customer --attrs customer_id --where "col('vip').equals(1)"
-  dataaccess items store --item-type-id 7 --attrs store_id --folder stores
+_EXAMPLES = """\
+items customer --attrs name --matches customer_id=@ids.txt -o a.csv
+items customer --attrs customer_id --where "col('vip').equals(1)"
+items store --item-type-id 7 --attrs store_id --folder stores
 """
 
 
-@click.command("items", cls=Command, epilog=_EPILOG)
+@click.command("items", cls=Command, epilog=_EXAMPLES)
 @options.ITEMS
 @options.WRITING
 @options.connecting()

@@ -31,41 +31,42 @@ _FORMATS = ["csv", "jsonl", "parquet"]
 _days = partial(option, section="Days (one of these is required)")
 _row = partial(option, section="Rows")
 _list = partial(_row, type=values, multiple=True)
-_target = partial(option, section="Where they go (the last four are for --folder)")
-_setting = partial(option, section="Connection (others: a variable as DATAACCESS_RETRY_FOR, or the profile)")
+_target = partial(option, section="Where they go")
+_folder = partial(option, section="Only with --folder")
+_setting = partial(option, section="Connection (other settings: as DATAACCESS_RETRY_FOR=10m, or in a profile)")
 
 SETTLING = "How long a day may change after its end, as 3d. [1h]"
 
 _ATTRIBUTES = all_of(
-    _list("--attrs", "A,B", "Attributes to return, in this order."),
+    _list("--attrs", "A,B", "Attributes to return, in this order; needed for items."),
     _row("--limit", "N", "Number of rows, at most.", type=Whole(min=1)),
 )
 CODES = all_of(
     _days("--on", "DAY", "Allocated on 2024-01-31, yesterday or today."),
     _days("--days", "START STOP", "Each day before STOP: a request a day.", nargs=2),
     _days("--last", "N", "The last N days that are over: a request a day.", type=Whole(min=1)),
-    _days("--since", "DAY", "Allocated on this day or later."),
-    _days("--until", "DAY", "Allocated on this day or earlier."),
-    _days("--where", "TEXT", "As \"month('2024-01')\", or a whole condition; @FILE.", type=condition),
+    _days("--since", "DAY", "Allocated on this day or later;"),
+    _days("--until", "DAY", "on this day or earlier.", is_beside=True),
+    _days("--where", "TEXT", "A condition, such as \"month('2024-01')\"; @FILE.", type=condition),
     _list("--status", "A,B", "available, sent, used; or their numbers."),
-    _list("--audience-type", "A,B", "customer, visitor; or their numbers."),
+    _list("--audience-type", "A,B", "customer, visitor; or their numbers; needs --audience."),
     _list("--audience", "ID,ID", "Ids of customers or visitors; @FILE: one a line."),
     _ATTRIBUTES,
 )
 ITEMS = all_of(
     click.argument("name"),
     _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=matches, multiple=True),
-    _row("--where", "TEXT", "As \"col('vip').equals(1)\", or filters; @FILE.", type=condition),
+    _row("--where", "TEXT", "A condition, such as \"col('vip').equals(1)\"; @FILE.", type=condition),
     _row("--item-type-id", "ID", "Id of an object of your own.", type=int),
     _ATTRIBUTES,
 )
 WRITING = all_of(
-    _target("-o --output file", "FILE", "File by its suffix: .parquet, .csv, .tsv, .jsonl.", type=PATH),
-    _target("--folder", "DIR", "A Parquet file a request; the same again resumes.", type=PATH),
+    _target("-o --output file", "FILE", "One file: .parquet, .csv, .tsv or .jsonl.", type=PATH),
+    _target("--folder", "DIR", "One Parquet file a request; run it again to resume.", type=PATH),
     _target("--format kind", "NAME", "csv, jsonl or parquet, if no suffix says it.", type=click.Choice(_FORMATS)),
     _target("--explain", None, "Print plan and requests, and send nothing."),
-    _target("--strict", None, "Write nothing (exit 65) if data look wrong."),
-    _target("--fail-empty", None, "Write nothing (exit 65) without any row."),
+    _target("--strict", None, "Write nothing (exit 65) if data look wrong;"),
+    _target("--fail-empty", None, "if there are no rows.", is_beside=True),
     _target(
         "--schema",
         "COLUMN=TYPE",
@@ -73,11 +74,11 @@ WRITING = all_of(
         type=pair("COLUMN=TYPE", "area=float64"),
         multiple=True,
     ),
-    _target("--split-capped", None, "Split requests that look cut off."),
-    _target("--refresh", "DAYS", 'Request again: a day, "last_days(3)", all.', multiple=True),
-    _target("--accept", "DAYS", "Take days as they are: they look wrong, and are right.", multiple=True),
-    _target("--settle", "TIME", SETTLING, type=settle),
-    _target("--requested-at", None, "Add a column with the time of each request."),
+    _target("--split-capped", None, "Repeat requests that look capped in smaller parts."),
+    _folder("--settle", "TIME", SETTLING, type=settle),
+    _folder("--refresh", "DAYS", "Request again;", multiple=True),
+    _folder("--accept", "DAYS", 'take as it is: a day, "last_days(3)", all.', is_beside=True, multiple=True),
+    _folder("--requested-at", None, "Add a column with the time of each request."),
 )
 _OPTIONS = {
     "profile": _setting("--profile", "NAME", "Profile of the configuration file."),

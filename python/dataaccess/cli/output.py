@@ -41,8 +41,8 @@ def is_terminal() -> bool:
 
 
 def tell(text: str) -> None:
-    """A line for people, who read standard error."""
-    if sys.stderr.isatty() and not is_quiet():
+    """A line for people, and for the log of a job."""
+    if not is_quiet():
         note(text)
 
 

@@ -22,10 +22,10 @@ _SECTION = "Options"
 class Option(click.Option):
     """An option in a section of the help."""
 
-    def __init__(self, *arguments: Any, section: str = _SECTION, **keywords: Any) -> None:
-        """As `click.Option`."""
+    def __init__(self, *arguments: Any, section: str = _SECTION, is_beside: bool = False, **keywords: Any) -> None:
+        """As `click.Option`. One that is beside another shares its line."""
         super().__init__(*arguments, **keywords)
-        self.section = section
+        self.section, self.is_beside = section, is_beside
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """No more than the help: it has the default, and the range says little."""
@@ -61,12 +61,10 @@ class Command(click.Command):
         """As `click.Command`."""
         keywords["context_settings"] = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
         super().__init__(*arguments, **keywords)
-        of_json = "Print JSON in a terminal too; of what is written a report."
-        of_quiet = "Print no progress and no notes: warnings and errors alone."
-        self.params += [
-            Option(["--json", "as_json"], is_flag=True, help=of_json),
-            Option(["--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help=of_quiet),
-        ]
+        of_json = "Print JSON (rows or a report);"
+        of_quiet = "print only warnings and errors beside it."
+        quiet = Option(["--quiet"], is_beside=True, is_flag=True, expose_value=False, callback=_be_quiet, help=of_quiet)
+        self.params += [Option(["--json", "as_json"], is_flag=True, help=of_json), quiet]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuses an option that is given again: click would drop the first value."""
@@ -77,13 +75,22 @@ class Command(click.Command):
         except click.UsageError as error:
             # The parser does not say whose option it is.
             error.ctx = error.ctx or ctx
+            named = getattr(error, "option_name", None)
+            for one in self.params:
+                if isinstance(one, Option) and named in one.opts:
+                    raise click.UsageError(f"{named} takes {one.metavar or 'no value'}", ctx) from None
             raise
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        names = {name for one in self.params if isinstance(one, Option) for name in one.opts}
         for one in order:
-            if isinstance(one, Option) and not one.multiple and not one.is_flag and order.count(one) > 1:
-                name = max(one.opts, key=len)
+            if not isinstance(one, Option) or one.is_flag:
+                continue
+            name, value = max(one.opts, key=len), values[one.name or ""]
+            if taken := names.intersection([value] if isinstance(value, str) else value):
+                raise click.UsageError(f"{name} takes {one.metavar} before {taken.pop()}", ctx)
+            if not one.multiple and order.count(one) > 1:
                 raise click.UsageError(f"{name} is given {order.count(one)} times, and takes one value", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -94,13 +101,26 @@ class Command(click.Command):
             raise CommandError(message_of(error), code_of(error)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by section; those that every command has come last."""
+        """The options by section, without empty lines between them; those that every command has come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            # The text above them describes arguments.
-            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
-                sections.setdefault(getattr(parameter, "section", _SECTION), []).append(record)
+        for one in self.params:
+            if not isinstance(one, Option):
+                # The text above them describes arguments.
+                continue
+            names, text = one.get_help_record(ctx) or ("", "")
+            records = sections.setdefault(one.section, [])
+            if one.is_beside:
+                before, text_before = records.pop()
+                names, text = f"{before.removesuffix(f' {one.metavar}')}, {names}", f"{text_before} {text}"
+            records.append((names, text))
         sections[_SECTION] = sections.pop(_SECTION)
+        formatter.write_paragraph()
         for title, records in sections.items():
-            with formatter.section(title):
+            formatter.write_heading(title)
+            with formatter.indentation():
                 formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, a line each."""
+        formatter.write_heading("Examples")
+        formatter.write("".join(f"  dataaccess {line}\n" for line in (self.epilog or "").splitlines()))

@@ -18,7 +18,6 @@ from dataaccess import errors
 from dataaccess._display.text import open_text, python_escape, size
 from dataaccess.cli import output
 from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, signaled
-from dataaccess.cli.streams import is_quiet, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +51,8 @@ def write(
     **run: Any,
 ) -> None:
     """Writes the rows of the scan that a client and the arguments of all scans make, or explains it."""
+    if folder is not None and limit is not None:
+        raise click.UsageError("--folder holds all rows of its requests: leave out --limit")
     path = None if file == "-" else file
     kind = _kind_of(path, folder, kind, as_json=as_json, run=run, is_written=not explain)
     client = connection.client(is_used=not explain)
@@ -106,11 +107,20 @@ def _kind_of_file(file: str, kind: str | None) -> str:
     chosen = kind or format_of(path)
     if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
         raise _refused(file, f"is a folder: name a file, or write --folder {file}")
+    if (run := _run_around(path)) is not None:
+        raise _refused(file, f"is in {run}, the folder of a run, which holds no other files: name a file elsewhere")
     if chosen is None:
         raise _refused(file, f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format")
     if problem := not_written(path, chosen, f"--format {chosen}"):
         raise _refused(file, problem)
     return chosen
+
+
+def _run_around(path: str) -> str | None:
+    """The folder of a run that a file would be in, beside the parts or in a folder `day=…`."""
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - it may be a URL, which is no path
+    folders = (folder, os.path.dirname(folder))  # noqa: PTH120
+    return next((one for one in folders if os.path.isdir(os.path.join(one, ".dataaccess"))), None)  # noqa: PTH112, PTH118
 
 
 def _refused(file: str, problem: str) -> click.UsageError:
@@ -141,12 +151,12 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *,
         message, code = signaled(error)
         raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
     judge.check_report(report)
-    if report.open_days and not is_quiet():
-        note(f"{report.folder}: {open_text(report.open_days)}")
+    if report.open_days:
+        output.tell(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:
         output.write_json(as_dict(report.to_dict()))
     else:
-        output.tell(f"{report.folder}: {str(report).partition(chr(10))[0]}")
+        output.tell(f"{report.folder}: {str(report).partition(chr(10))[0]}, in {report.seconds:.1f} s")
 
 
 def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool) -> None:

@@ -39,10 +39,9 @@ _access = partial(option, section="Access")
 _NAMES = ("all-utc", "local-times", "other-zone-inclusive")
 _SWITCH = pair("NAME=VALUE", "latency=0.5")
 
-_EPILOG = """\b
-Examples:
-  dataaccess sandbox --port 8080
-  dataaccess sandbox --scenario night.toml
+_EXAMPLES = """\
+sandbox --port 8080
+sandbox --scenario night.toml
 """
 
 _SERVED = f"""
@@ -58,7 +57,7 @@ _REPLAYED = "--replay takes --port, --json and --quiet alone: a recording has th
 _POLL_SECONDS = 0.25
 
 
-@click.command("sandbox", cls=Command, epilog=_EPILOG)
+@click.command("sandbox", cls=Command, epilog=_EXAMPLES)
 @_data("--demo", None, "Synthetic data of the last 60 days; the default.")
 @_data("--until", "DAY", "Synthetic data up to this day, the same each time.")
 @_data("--empty", None, "No data.")

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     from dataaccess.reports import FolderReport
 
-_EPILOG = """\b
-Examples:
-  dataaccess status /data/codes --until yesterday
-  dataaccess status s3://warehouse/codes --strict --json
+_EXAMPLES = """\
+status /data/codes --until yesterday
+status s3://warehouse/codes --strict --json
 """
 
 
-@click.command("status", cls=Command, epilog=_EPILOG)
+@click.command("status", cls=Command, epilog=_EXAMPLES)
 @click.argument("folder", type=PATH)
 @option("--until", "DAY", "The last day that should be there, as 2024-01-31 or yesterday.")
 @option("--strict", None, "Exit with 65 if days are missing, open or doubtful, or without files.")

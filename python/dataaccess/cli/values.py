@@ -99,7 +99,7 @@ def condition(text: str) -> Any:
     try:
         return json.loads(text) if text.lstrip().startswith("{") else parse(text)
     except json.JSONDecodeError as error:
-        problem = f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE'
+        problem = f'it is not JSON at character {error.pos + 1}; write {{"OR": [{{"AND": […]}}]}}, or @FILE'
     except RecursionError:
         problem = "it is nested too deeply"
     except ValueError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import math
 import re
@@ -26,10 +27,17 @@ _VALUES = {"timezone.utc": UTC, "inf": math.inf, "nan": math.nan}
 # What may precede a name: `da.days(…)`, `datetime.date(…)`.
 _MODULE = re.compile(r"(da|dataaccess|datetime|zoneinfo)\.")
 _ONE_STRING = re.compile(rb"""[rRuU]?('[^'\\]*(\\.[^'\\]*)*'|"[^"\\]*(\\.[^"\\]*)*")""", re.DOTALL)
-_ALLOWED = (
-    f"write {', '.join(_FUNCTIONS)}, or a method of col(name) ({', '.join(_METHODS)}), joined by & and |, with strings "
-    "in quotes, numbers, lists, date(…) and datetime(…), such as col('id').equals('17') or on('2024-01-15')"
-)
+_EXAMPLE = "write it as col('id').equals('17') & col('opened').on('2024-01-15'), or as on('2024-01-15')"
+_NAMES = f"there are {', '.join(_FUNCTIONS)}, and methods of col(name): {', '.join(_METHODS)}"
+# What Python's parser finds, in the words of conditions.
+_MISTAKES = {
+    "leading zeros|invalid decimal": "a string, such as a day, needs quotes",
+    "unterminated": "the quote is not closed",
+    "never closed": "the bracket is not closed",
+    "unmatched|does not match": "the bracket closes none",
+    "too many nested": "too many brackets within each other",
+    "null": "a null character",
+}
 _LONGEST = 65_536
 _SHOWN = 60
 
@@ -48,7 +56,7 @@ def parse(text: str) -> Expression | Comparison | Days:
 
     Raises:
         ValueError: The text is no condition, or has more than 65,536 characters. The message has the position of the
-            mistake, and what is allowed.
+            mistake, and how to write it.
 
     Examples:
         >>> import dataaccess as da
@@ -67,7 +75,7 @@ def condition_of(text: str) -> Expression | Comparison | Days:
     if isinstance(found, Expression | Comparison | Days):
         return found
     what = f"{cut(repr(found))} is a column" if isinstance(found, Column) else "this is a value"
-    raise ValueError(f"{cut(text)!r}: {what}, not a condition: {_ALLOWED}")
+    raise ValueError(f"{cut(text)!r}: {what}, not a condition; {_EXAMPLE}")
 
 
 def read(text: str) -> Any:
@@ -81,18 +89,25 @@ def read(text: str) -> Any:
     except SyntaxError as error:
         skipped = text.index(stripped) - (source is not stripped)
         before = b"".join(reader.lines[: (error.lineno or 1) - 1]).decode()
-        place = skipped + len(before) + (error.offset or 1)
-        problem = f"character {min(max(place, 1), len(text) + 1)}: {error.msg}"
+        # At the end of the text Python names no place.
+        place = skipped + len(before) + (error.offset or len(stripped) + 1)
+        place = min(max(place, 1), len(text) + 1)
+        problem = f"character {place}: {_in_words(error, text[place - 1 :])}"
     except (RecursionError, MemoryError):
         problem = "too many conditions, or nested too deeply: values of one column go into one .matches([...])"
     except ValueError as error:
         # Such as a null character, or half of a surrogate pair.
         problem = str(error)
-    raise ValueError(f"{cut(text)!r}: {problem}: {_ALLOWED}")
+    advice = "" if problem.endswith(_NAMES) else f"; {_EXAMPLE}"
+    raise ValueError(f"{cut(text)!r}: {problem}{advice}")
+
+
+class _MistakeError(SyntaxError):
+    """A mistake that Python's parser allows."""
 
 
 class _Reader:
-    """Reads the nodes of one text. Errors are those of Python's parser."""
+    """Reads the nodes of one text."""
 
     def __init__(self, source: str) -> None:
         # As Python counts: in bytes, and with fewer ends of lines than `splitlines`.
@@ -102,7 +117,7 @@ class _Reader:
         """The value of a node."""
         match node:
             case ast.Constant(value=str()) if not _ONE_STRING.fullmatch(self._written(node)):
-                raise self._refused(node, "two strings without a comma between them, which Python joins")
+                raise self._refused(node, "two strings need a comma between them")
             case ast.Constant(value=str() | int() | float() | None as value):
                 return value
             case ast.UnaryOp(op=ast.USub(), operand=(ast.Constant(value=int() | float()) | ast.Name("inf")) as number):
@@ -117,7 +132,15 @@ class _Reader:
                 return self._called(node)
             case ast.Name() | ast.Attribute() if (name := _name_of(node)) in _VALUES:
                 return _VALUES[name]
-        raise self._refused(node, f"{cut(ast.unparse(node))} is not allowed")
+            case ast.Name():
+                raise self._refused(node, f"{cut(node.id)} needs quotes, if it is a string")
+            case ast.BoolOp(values=[_, second, *_]):
+                raise self._refused(second, "conditions are joined by & and |")
+            case ast.Compare(comparators=[right, *_]):
+                raise self._refused(right, "a comparison is a method, as in col(name).equals(value) or .since(day)")
+            case ast.UnaryOp(op=ast.Not() | ast.Invert()):
+                raise self._refused(node, "a condition has no opposite")
+        raise self._refused(node, f"{cut(ast.unparse(node))} is no part of a condition")
 
     def _joined(self, node: ast.expr) -> Any:
         """Conditions joined by signs, of which the last is the outermost: in a loop, as there may be thousands."""
@@ -141,9 +164,11 @@ class _Reader:
         arguments = [self.value(each) for each in node.args]
         named = {each.arg or "": self.value(each.value) for each in node.keywords}
         try:
+            if needed := _missing(function, arguments, named):
+                raise TypeError(f"{ast.unparse(node.func)} takes {needed}")
             return function(*arguments, **named)
         except (TypeError, ValueError, OverflowError, LookupError, OSError) as error:
-            # Such as `days` with one argument, or a zone that does not exist.
+            # Such as a zone that does not exist.
             raise self._refused(node, str(error)) from None
 
     def _function(self, node: ast.expr) -> Any:
@@ -154,7 +179,7 @@ class _Reader:
                 return getattr(column, node.attr)
         if (name := _name_of(node)) in _CALLS:
             return _CALLS[name]
-        raise self._refused(node, f"{cut(ast.unparse(node))} is not allowed")
+        raise self._refused(node, f"there is no {cut(ast.unparse(node))}; {_NAMES}")
 
     def _written(self, node: ast.expr) -> bytes:
         """A node as the text has it; of several lines the first."""
@@ -163,7 +188,30 @@ class _Reader:
 
     def _refused(self, node: ast.expr, problem: str) -> SyntaxError:
         before = self.lines[node.lineno - 1][: node.col_offset].decode()
-        return SyntaxError(problem, (None, node.lineno, len(before) + 1, None))
+        return _MistakeError(problem, (None, node.lineno, len(before) + 1, None))
+
+
+def _in_words(error: SyntaxError, rest: str) -> str:
+    """The mistake that the reader found, or Python's parser, where the rest of the text begins."""
+    if type(error) is _MistakeError or "invalid character" in error.msg:
+        return error.msg
+    found = [mistake for pattern, mistake in _MISTAKES.items() if re.search(pattern, error.msg)]
+    written = cut(rest.strip())
+    return found[0] if found else f"{written} cannot be read here" if written else "something is missing at the end"
+
+
+def _missing(function: Callable[..., Any], arguments: list[Any], named: dict[str, Any]) -> str:
+    """The parameters of a function that cannot be called like this, in parentheses."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        # Of types of the standard library.
+        return ""
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError:
+        return f"({', '.join(signature.parameters)})"
+    return ""
 
 
 def _name_of(node: ast.expr) -> str:

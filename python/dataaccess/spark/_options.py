@@ -138,17 +138,6 @@ _REFUSED = {
     "path": "is no option: load() takes no path, and this source cannot be written",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "settle": "is no option: Spark keeps no folder, so each query requests its days anew",
-    **{
-        name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'
-        for name, more in (
-            ("days", ", '2024-04-01'"),
-            ("on", ""),
-            ("since", ""),
-            ("until", ""),
-            ("after", ""),
-            ("before", ""),
-        )
-    },
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import run as command
 from support.pages import ROOT, table
 from support.raw_server import always, http, serving
 
@@ -46,7 +48,7 @@ CASES: list[Any] = [
     (2, ["codes", *DAY, "--format", "xls"], "'--format': 'xls' .*csv.*jsonl.*parquet"),
     (2, ["codes", *DAY, "--where", "on('2024-01-15')"], "^dataaccess: --where .*--on"),
     (2, ["codes", "--status", "used", "--where", "{}"], "^dataaccess: --where .*--status"),
-    (2, ["codes", "--where", "{"], "'--where': .*JSON: .*char 1"),
+    (2, ["codes", "--where", "{"], "'--where': .*JSON .*character 2"),
     (2, ["codes", "--where", "[]"], "'--where': .* not a condition"),
     (2, ["codes", "--where", "days('2024-01-01')"], r"'--where': .* character 1: .*\bstop\b"),
     (2, ["items", "customer"], "--attrs: .*--attrs customer_id,name "),
@@ -106,6 +108,41 @@ def test_a_service_that_is_away_is_75(run: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("DATAACCESS_RETRY_FOR", "0")
     ended = of_codes(run, "--base-url", "http://127.0.0.1:9")
     assert (ended.code, ended.reported.count("\n")) == (75, 1)
+
+
+@pytest.mark.parametrize(
+    ("variables", "words", "fault", "named"),
+    [
+        ({}, ["--timeout", "0.2"], {"kind": "delay", "seconds": 5}, "--timeout"),
+        ({"RETRY_FOR": "0.1"}, [], {"kind": "status", "status": 503}, "DATAACCESS_RETRY_FOR"),
+        ({"BASE_URL": "http://cdp.example.com"}, [], None, "DATAACCESS_ALLOW_HTTP"),
+        ({"TOKEN": ""}, [], None, "--token-file"),
+        ({}, ["--schema", "pool_id=bool", "-o", "a.csv"], None, "--schema pool_id=string"),
+        ({}, ["--audience-type", "customer"], None, "--audience"),
+        ({"KNOWN_ROW_CAP": "73"}, ["--strict"], None, "--split-capped"),
+        ({"KNOWN_ROW_CAP": "73"}, ["--strict", "--folder", "codes"], None, "--accept"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict | None) else " ".join(value) if isinstance(value, list) else value,
+)
+def test_a_remedy_names_an_option_or_a_variable(
+    demo: da.Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variables: dict[str, str],
+    words: list[str],
+    fault: dict[str, Any] | None,
+    named: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in variables.items():
+        monkeypatch.setenv(f"DATAACCESS_{name}", value)
+    with demo.fault(**fault) if fault else nullcontext():
+        # In this process the sandbox would be known, whose clients read no settings from the environment.
+        ended = command("codes", *DAY, *words)
+    assert ended.returncode != 0
+    assert re.search(rf"(?<![\w-]){named}(?![\w-])", ended.stderr), ended.stderr
+    bare = r"(?<![\w-])(raise|give|set|with|without|leave) ([a-z]+_[a-z_]+|accept|schema|timeout|token)\b"
+    assert not re.search(bare, ended.stderr), ended.stderr
 
 
 def test_a_refused_token_is_77_and_not_shown(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,17 @@ def test_a_closed_stream_is_a_missing_one(redirected: str, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("target", [["-o", "a.csv"], ["--folder", "a"]], ids=" ".join)
+def test_the_log_of_a_job_gets_one_line(target: list[str], tmp_path: Path) -> None:
+    words = ["codes", *DAY, *target]
+    done = in_shell("", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.fullmatch(rf"{re.escape(target[1])}: 73 rows.* \d+\.\d s\n", done.stderr)
+    for silent in ("--quiet", "--json"):
+        assert in_shell("", *words, silent, cwd=tmp_path).stderr == ""
+
+
+@pytest.mark.usefixtures("demo")
 def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> None:
     done = in_shell(">&- 2>&-", "codes", *DAY, "-o", "a.csv", "--json", cwd=tmp_path)
     assert done.returncode == 0

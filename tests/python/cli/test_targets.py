@@ -26,6 +26,9 @@ KNOWN = r"\.parquet, \.pq; \.csv, \.tsv,.* \.gz, \.zst; \.json, \.jsonl, \.ndjso
         ("-o a.arrow --format csv", 2, r"--output 'a\.arrow' .* \.arrow, .*--format csv "),
         ("-o a.parquet.zst", 2, r"--output 'a\.parquet\.zst' .* \.zst, .*--format parquet "),
         ("-o a.csv.xz --format csv", 2, r"--output 'a\.csv\.xz' .* \.xz, .*--format csv "),
+        ("-o run/a.parquet", 2, "--output 'run/a\\.parquet' .*/run"),
+        ("-o run/day=2024-01-15/a.csv", 2, "--output 'run/day=2024-01-15/a\\.csv' .*/run"),
+        ("--folder a --limit 3", 2, "--folder .*--limit"),
         ("-o no/a.parquet", 74, r"`no/a\.parquet` "),
         ("-o /dev/null --format csv", 74, "`/dev/null` "),
         ("--folder file.csv", 74, r"--folder: 'file\.csv' .*--output"),
@@ -40,11 +43,12 @@ def test_a_target_that_does_not_fit_sends_nothing(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "codes").mkdir()
     (tmp_path / "file.csv").touch()
+    (tmp_path / "run" / ".dataaccess").mkdir(parents=True)
     before = len(demo.requests)
     ended = run(*DAY, *words.split())
     assert (ended.code, ended.output, ended.reported.count("\n")) == (code, "", 1)
     assert re.match(f"dataaccess: {data}", ended.reported), ended.reported
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes", "file.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes", "file.csv", "run"]
     assert len(demo.requests) == before
 
 

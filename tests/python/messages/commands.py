@@ -19,6 +19,7 @@ def command(line: str, service: str | None = "demo") -> Case:
         user.file("token", "example-token").chmod(0o600)
         user.file("night.toml")
         (user.folder / "folder").mkdir()
+        (user.folder / "run" / ".dataaccess").mkdir(parents=True)
         return user.command(*shlex.split(line), service=service)
 
     return Case(f"$ dataaccess {line}", act)
@@ -54,6 +55,7 @@ COMMANDS.add([
         "codes --on 2024-02-30",
         "codes --days 2024-02-01 2024-01-01",
         "codes --days 2024-02-01",
+        "codes --days 2024-02-01 --folder codes",
         "codes --days 2024-01-01 2024-01-05T10:00",
         "codes --since 2024-01-05T10:00",
         "codes --last 0",
@@ -73,6 +75,9 @@ COMMANDS.add([
         "items customer --attrs name --matches name",
         "items customer --attrs name --matches age:=x",
         "items customer --attrs name --where {1,2",
+        "items customer --attrs name --where \"col('a').equals(1) and col('b').equals(2)\"",
+        "items customer --attrs name --where \"col('a').on(2024-01-15)\"",
+        "items customer --attrs name --where \"col('a') = 1\"",
         "items customer --attrs name --where {} --matches name=a",
         "segment",
         "segment 1.5",
@@ -83,6 +88,7 @@ COMMANDS.add([
         "check --day 2031-13-15",
         "check --export 5637051",
         f"codes {DAY} -o folder",
+        f"codes {DAY} -o run/rows.csv",
         f"codes {DAY} -o rows.x",
         f"codes {DAY} -o rows.parquet --format csv",
         f"codes {DAY} -o rows.csv.bz2",

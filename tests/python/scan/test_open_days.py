@@ -129,7 +129,7 @@ def test_the_command_names_days_that_are_not_over(noon: da.Sandbox, tmp_path: Pa
         report = json.loads(capfd.readouterr().out)
         assert (report["open_days"], report["unsettled_days"]) == ([], [FRIDAY])
         assert main([*words, "--settle", "10m"]) == 0
-        assert FRIDAY not in capfd.readouterr().err
+        assert "not over" not in capfd.readouterr().err
         assert main([*words, "--settle", "20d", "--explain"]) == 0
         assert "not over" not in capfd.readouterr().out
 

@@ -121,29 +121,28 @@ class Story:
         report: da.FolderReport = self.scan().to_folder(self.folder.url, **{"settle": SETTLE, **options})
         return report
 
+    def words(self) -> list[str]:
+        """The job as a command."""
+        days = ["--days", str(FIRST), self.day(-1 - self.open_days)]
+        settle = f"{SETTLE / timedelta(hours=1):.0f}h"
+        return ["codes", *days, "--attrs", ",".join(ATTRS), "--folder", self.folder.url, "--settle", settle]
+
     def strict(self) -> tuple[int, str]:
         """The job as a command with `--strict`: its exit code and what it reports."""
-        days = ("--days", str(FIRST), self.day(-1 - self.open_days))
-        words = (
-            "codes",
-            *days,
-            "--attrs",
-            ",".join(ATTRS),
-            "--folder",
-            self.folder.url,
-            "--settle",
-            f"{SETTLE / timedelta(hours=1):.0f}h",
-        )
-        code, _, reported = self.command(*words, "--strict")
+        code, _, reported = self.command(*self.words(), "--strict")
         return code, reported
+
+    def wanted(self) -> dict[str, set[Row]]:
+        """What the service has of each day."""
+        found: dict[str, set[Row]] = {}
+        for row in self.rows.values():
+            values = (row["id"], row["allocated_time"], row["code_status"])
+            found.setdefault(row["allocated_time"][:10], set()).add(values)
+        return found
 
     def differing(self) -> set[str]:
         """The days of which the folder has not what the service has."""
-        wanted: dict[str, set[Row]] = {}
-        for row in self.rows.values():
-            values = (row["id"], row["allocated_time"], row["code_status"])
-            wanted.setdefault(row["allocated_time"][:10], set()).add(values)
-        found = self.folder.rows()
+        wanted, found = self.wanted(), self.folder.rows()
         until = self.day(-self.open_days)
         return {
             day

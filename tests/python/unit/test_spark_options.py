@@ -60,7 +60,7 @@ def test_filters_are_an_expression_or_json() -> None:
         ({"AllocatedTime": "x"}, "allocatedtime", "'allocated_time'"),
         ({**DAY, "object": "customer"}, "object", "item_type_name"),
         ({**DAY, "limit": "3"}, "limit", "DataFrame.limit(n)"),
-        ({"since": "2024-01-01"}, "since", """.option("allocated_time", "since('2024-01-01')")"""),
+        ({"since": "2024-01-01"}, "since", "there are allocated_audience, allocated_time, "),
         ({**DAY, "where": "{}"}, "where", "where: "),
         ({"item_type_name": "customer", "code_status": "sent"}, "code_status", "code_status: "),
         ({"allocated_time": "on(2024-01-15)"}, "allocated_time", "'on(2024-01-15)': character 9: "),
