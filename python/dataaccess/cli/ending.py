@@ -45,28 +45,9 @@ _PARAMETERS = {
     "token": ("token_file",),
     "where": ("where", "matches"),
 }
-# What a remedy tells to change, in calls of Python. Other words, such as `folder`, are no names in a sentence.
-_CHANGED = (
-    *(*SETTINGS, "accept", "admin_token", "allocated_audience", "allow_remote", "attrs", "audience_type", "limit"),
-    *("item_type_id", "on_doubt", "on_suspected_cap", "refresh", "same_service", "schema", "token"),
-)
-# Some are also columns, or words of a sentence: these are arguments only where a verb or a value says it.
-_WORDS = ("headers", "proxy", "record", "timeout")
-_REMEDY = re.compile(
-    rf"""
-    (?P<verb>\b(?:among|give|in|leave|raise|set|with|without)\ )?
-    (?<![\w./`"'-]) (?P<name>{"|".join(_CHANGED)}) (?![\w./`"'(-])
-    (?:
-        \["(?P<column>[^"]+)"\]\ to\ "(?P<type>\w+)"
-        | [ =]"(?P<split>split)"
-        | (?P<equals>=)
-        | (?P<after>(?=\ out\b|\ without\b))
-    )?
-    """,
-    re.VERBOSE,
-)
-# What is wrong with a setting begins with its name, which a profile has too.
-_WRONG = re.compile(r" (must|is|has|`)|[:\[]")
+# Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
+_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "path", "proxy", "record", "timeout", "token", "where"}
+_NAMED = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b")
 
 
 class Terminated(KeyboardInterrupt):
@@ -131,33 +112,18 @@ def _options_of(argument: str, command: click.Command) -> list[click.Parameter]:
 
 
 def in_options(text: str) -> str:
-    """A text with the options, or variables, of the arguments that it tells to change: `raise --timeout`."""
-    found = _REMEDY.sub(_in_options, text).replace("check(day) of the client", "dataaccess check --day DAY")
-    # Such as `with ca_bundle or DATAACCESS_CA_BUNDLE`.
-    return re.sub(r"\b(\w+) or \1\b", r"\1", found)
+    """A text, and how the settings and arguments that it names are given here where they have other names."""
+    spelled = ((name, _spelled(name)) for name in dict.fromkeys(_NAMED.findall(text)))
+    notes = [f"{name} is {other}" for name, other in spelled if other and not re.search(rf"{other}(?![\w-])", text)]
+    return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def _in_options(found: re.Match[str]) -> str:
-    name = found["name"]
-    is_certain = any(part is not None for part in (found["verb"], *found.groups()[2:]))
-    is_setting = name in SETTINGS and name not in _WORDS and not _WRONG.match(found.string, found.end())
-    if not (is_certain or is_setting):
-        return found[0]
-    option = f"{found['verb'] or ''}{_spelled(name)}"
-    if found["column"]:
-        return f"{option} {found['column']}={found['type']}"
-    return option + ("" if not found["equals"] else " " if option.rpartition(" ")[2].startswith("--") else "=")
-
-
-def _spelled(name: str) -> str:
-    """The option of an argument, of this command or of those that get rows; else the variable of a setting."""
-    context = click.get_current_context()
-    root = context.find_root()
-    rows = root.command.get_command(root, "items") if isinstance(root.command, click.Group) else None
-    for command in filter(None, (context.command, rows)):
-        for option in _options_of(name, command):
-            return max(option.opts, key=len)
-    return SETTINGS[name].variable if name in SETTINGS else f"{name} in Python"
+def _spelled(name: str) -> str | None:
+    """The option of an argument, if it has another name; else the variable of a setting."""
+    options = _options_of(name, click.get_current_context().command)
+    if options:
+        return None if any(one.name == name for one in options) else max(options[0].opts, key=len)
+    return SETTINGS[name].variable if name in SETTINGS else None
 
 
 def _is_typed(option: click.Parameter | None) -> bool:

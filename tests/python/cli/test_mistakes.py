@@ -46,7 +46,10 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["codes", *DAY, "--timeout", "0"], "^dataaccess: --timeout .* 0$"),
     (["codes", *DAY, "--timezone", "Mars"], '^dataaccess: --timezone .*"Mars"'),
     (["codes", *DAY, "--limit", "x"], "'--limit': 'x' "),
-    (["codes", *DAY, "--audience-type", "customer"], "^dataaccess: --audience-type: .*without --audience "),
+    (
+        ["codes", *DAY, "--audience-type", "customer"],
+        "^dataaccess: --audience-type: .*is --audience\\b",
+    ),
     (["codes", "--on", "2024-01-15T10:00"], "2024-01-15T10:00 has a time of day: write 2024-01-15 "),
     (["codes", "--since", "2024-01-15 10:00:00"], "has a time of day: write 2024-01-15 "),
     (["segment", "1", "--timeout", "0"], "^dataaccess: --timeout .* 0$"),
