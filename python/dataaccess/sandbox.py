@@ -42,7 +42,7 @@ class Sandbox(Data):
         platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
             `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or a TOML or
             JSON file with a table `switches`.
-        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
+        switches: Behaviour where the API specification is silent, by the names in `docs/service.md`. They win over
             the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote`.
         allow_remote: Allows a `host` that other machines can reach. Needs `token` and `admin_token`, of at least 32

@@ -1,6 +1,6 @@
 //! Switches: the sandbox's behaviour where the specification leaves it open.
 //!
-//! `docs/open-points.md` has the questions, the defaults and their reasons; a test holds the two tables equal.
+//! `docs/service.md` has the questions, the defaults and their reasons; a test holds the two tables equal.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -22,7 +22,7 @@ macro_rules! switches {
         /// One setting for each open point.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[serde(default, deny_unknown_fields)]
-        #[expect(missing_docs, reason = "docs/open-points.md has a row about each")]
+        #[expect(missing_docs, reason = "docs/service.md has a row about each")]
         pub struct Switches { $($(#[$serde])* pub $name: $kind,)+ }
 
         impl Default for Switches {
@@ -79,7 +79,7 @@ macro_rules! words {
     ($($name:ident { $($variant:ident),+ })+) => {$(
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(missing_docs, reason = "docs/open-points.md says what each is")]
+        #[expect(missing_docs, reason = "docs/service.md says what each is")]
         pub enum $name { $($variant),+ }
     )+};
 }

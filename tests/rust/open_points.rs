@@ -1,4 +1,4 @@
-//! The switches in the table of docs/open-points.md are those of the core, word for word.
+//! The switches in the table of docs/service.md are those of the core, word for word.
 
 use dataaccess::sandbox::switches::SWITCHES;
 
@@ -16,7 +16,7 @@ fn rows(page: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_switches_of_the_table_are_those_of_the_core() {
-    let rows = rows(include_str!("../../docs/open-points.md"));
+    let rows = rows(include_str!("../../docs/service.md"));
     let mut switches = Vec::new();
     for row in &rows {
         let [name, question, choice, reason, values] = row.as_slice() else { panic!("five cells: {row:?}") };

@@ -1,4 +1,4 @@
-"""The program of `docs/scale.md`: a second load keeps the days of the first, and days are those of the requests."""
+"""The program of `docs/spark.md`: a second load keeps the days of the first, and days are those of the requests."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _CAUSED = ("AbsentAttributeWarning", "EmptyResultWarning")
 _TIME = "allocated_time"
 # How far the time of a record can be from the beginning of the day that found it: a day, as the service may cut its
 # days in another zone than the client; 14 hours, as times may be written in any zone; an hour for a change of clocks.
-# docs/open-points.md
+# docs/service.md
 _DOUBT = timedelta(days=2)
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

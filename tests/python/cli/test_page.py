@@ -21,7 +21,7 @@ def sessions() -> list[Any]:
     """The blocks of commands with their output, by the heading above them."""
     found: list[Any] = []
     for block in re.finditer(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL):
-        heading = re.findall(r"^## (.+)$", TEXT[: block.start()], re.MULTILINE)[-1]
+        heading = re.findall(r"^##? (.+)$", TEXT[: block.start()], re.MULTILINE)[-1]
         found.append(pytest.param(block[1], id=f"{heading}-{len(found)}"))
     return found
 

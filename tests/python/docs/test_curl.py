@@ -1,4 +1,4 @@
-"""The curl lines of the chapter on control run as they are shown."""
+"""The curl lines of the recipe on control run as they are shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.pages import ROOT
 
 import dataaccess as da
 
-PAGE = ROOT / "docs" / "sandbox.md"
+PAGE = ROOT / "docs" / "recipes.md"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

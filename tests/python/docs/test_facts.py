@@ -17,7 +17,7 @@ from support.pages import ROOT
 CLAIM = re.compile(
     r"\bthe (?:service|platform) (?:has no|counts|keeps|ignores|knows)\b|\bthe API has no\b", re.IGNORECASE
 )
-# By a part of the sentence: a section of the API specification, or the anchor of a row of docs/open-points.md.
+# By a part of the sentence: a section of the API specification, or the anchor of a row of the open points.
 ALLOWED = {
     # The time that is spent waiting for the service, which counts: no claim.
     "time spent waiting for the service counts": "no claim",
@@ -70,11 +70,10 @@ def test_a_claim_about_the_service_has_a_ground(place: str, claim: str) -> None:
 
 
 def test_each_ground_is_there() -> None:
-    rows = (ROOT / "docs/open-points.md").read_text(encoding="utf-8")
     service = (ROOT / "docs/service.md").read_text(encoding="utf-8")
     for ground in ALLOWED.values():
         is_section = SECTION.fullmatch(ground) and f"# {ground} " in service
-        assert ground == "no claim" or is_section or f'<a id="{ground}">' in rows, ground
+        assert ground == "no claim" or is_section or f'<a id="{ground}">' in service, ground
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
 import tomllib
@@ -58,7 +59,9 @@ def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> No
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     docs = ROOT / "docs"
-    assert sorted(listed) == sorted(page.relative_to(docs).as_posix() for page in docs.rglob("*.md"))
+    assert sorted(listed) == sorted(
+        page.relative_to(docs).as_posix() for page in docs.rglob("*.md") if page.parent.name != "design"
+    )
 
 
 def test_every_public_name_is_in_the_reference() -> None:
@@ -69,10 +72,10 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {*da.__all__, *da._HOMES} - set().union(*whole.values()) - {"__version__"} == shown - whole.keys()
 
 
-def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
+def test_the_messages_of_symptoms_are_those_of_the_code() -> None:
     """Each piece of a message on the page, from one "…" to the next, is in a source file."""
     texts = [re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8")) for path in SOURCES if "tests" not in path.parts]
-    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     messages = re.findall(r"^```text\n\w+: (.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL)
     parts = [part.strip() for message in messages for part in re.sub(r"\s+", " ", message).split("…") if part.strip()]
     assert len(parts) > len(messages) >= 6
@@ -118,7 +121,7 @@ ERRORS = ROOT / "docs" / "errors.md"
 
 
 def test_the_tree_of_errors_is_that_of_the_code() -> None:
-    tree = ERRORS.read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    tree = ERRORS.read_text(encoding="utf-8").partition("## The tree")[2].partition("```text\n")[2].partition("```")[0]
     parents: list[str] = []
     drawn: dict[str, tuple[set[str], list[str]]] = {}
     for line in tree.splitlines():
@@ -137,6 +140,12 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
         for each in classes
     }
     assert drawn == expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_exception_that_a_page_names_is_there(page: Path) -> None:
+    named = {*re.findall(r"`([A-Z]\w+(?:Error|Warning))(?:`|\.)", page.read_text(encoding="utf-8"))}
+    assert {name for name in named if not hasattr(errors, name) and not hasattr(builtins, name)} == set()
 
 
 def test_every_warning_is_documented() -> None:

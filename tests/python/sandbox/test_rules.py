@@ -127,7 +127,7 @@ CASES: list[tuple[str, Any, str, int]] = [
 
 
 # Legal requests and illegal ones, written by somebody who had the specification alone. Of an empty list of audience
-# types, which they called illegal, the specification says nothing: see docs/open-points.md.
+# types, which they called illegal, the specification says nothing: see docs/service.md.
 WRITTEN = (Path(__file__).parent / "from_the_specification.jsonl").read_text(encoding="utf-8")
 WRITTEN = WRITTEN.replace('"$EXPORT"', "5637051").replace("$EXPORT_STRING", "5637051")
 

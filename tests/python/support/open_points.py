@@ -1,10 +1,10 @@
-"""The table of docs/open-points.md."""
+"""The table of open points in docs/service.md."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-_PAGE = (Path(__file__).parents[3] / "docs" / "open-points.md").read_text(encoding="utf-8")
+_PAGE = (Path(__file__).parents[3] / "docs" / "service.md").read_text(encoding="utf-8")
 
 
 def _rows() -> list[list[str]]:

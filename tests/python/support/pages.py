@@ -18,12 +18,26 @@ PAGES = [
 ]
 
 
+def document(page: Path) -> Document:
+    """A page with its Python blocks. A line `--8<-- "examples/…"` in a block stands for that file, as on the site."""
+    text = re.sub(
+        r'^--8<-- "(.+)"\n',
+        lambda line: (ROOT / line[1]).read_text(encoding="utf-8"),
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    found = Document(text, str(page))
+    for region in PythonCodeBlockParser()(found):
+        found.add(region)
+    return found
+
+
 def blocks() -> list[tuple[str, Example]]:
     """Every Python block of every page, with a name that says where it is."""
     return [
         (f"{page.relative_to(ROOT).as_posix()}:{block.line}", block)
         for page in PAGES
-        for block in Document.parse(str(page), PythonCodeBlockParser()).examples()
+        for block in document(page).examples()
     ]
 
 
