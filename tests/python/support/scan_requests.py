@@ -117,3 +117,8 @@ OUTPUTS: dict[str, Callable[[Any], list[Row]]] = {
     "polars": lambda scan: scan.to_polars().to_dicts(),
     "batches": rows_of_batches,
 }
+
+
+def uses_of(scan: Any) -> list[Callable[[], Any]]:
+    """Uses of a scan, each of which warns of what looks wrong."""
+    return [scan.to_dicts, scan.collect, scan.to_pandas, lambda: list(scan.batches())]
