@@ -232,7 +232,7 @@ def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
 @pytest.mark.slow
 def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
     def slow(connection: Any, _number: int) -> None:
-        time.sleep(0.3)
+        time.sleep(0.2)
         connection.sendall(http())
 
     with serving(slow) as server:

@@ -410,66 +410,6 @@ def test_what_was_refused_is_requested_each_night_until_it_is_accepted(
     assert scan.to_folder(tmp_path, on_doubt="error", refresh="2024-01-03").doubtful_days == []
 
 
-def loaded(service: da.Sandbox, counts: list[int]) -> list[str]:
-    """Loads so many codes for each day from the first of January on."""
-    names = [f"2024-01-{day:02}" for day in range(1, len(counts) + 1)]
-    rows = [(day, number) for day, count in zip(names, counts, strict=True) for number in range(count)]
-    codes = [{"id": f"{day}-{number}", "allocated_time": f"{day} 09:00:00"} for day, number in rows]
-    service.load("promotion_code", codes)
-    return names
-
-
-def test_a_day_with_hardly_any_rows_beside_its_neighbors_is_in_doubt(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now="2024-02-01T00:00") as service:
-        names = loaded(service, [*range(40, 50), 9, *range(50, 53)])
-        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-15"))
-        with pytest.warns(da.IncompleteWarning, match=names[10]):
-            report = scan.to_folder(tmp_path)
-        assert (report.doubtful_days, da.folder_status(tmp_path).doubtful_days) == ([names[10]], [names[10]])
-        # Of the days that a run loads into a folder that has the others.
-        with pytest.raises(
-            da.ScanIncompleteError, check=lambda error: [name[:10] for name in error.failed] == [names[10]]
-        ):
-            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
-        # Warnings are errors here.
-        assert scan.to_folder(tmp_path, accept=names[10]).doubtful_days == []
-        assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").doubtful_days == []
-        assert da.folder_status(tmp_path).doubtful_days == []
-
-
-def test_a_day_that_is_free_each_week_is_no_doubt(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now="2024-02-01T00:00") as service:
-        loaded(service, [41, 42, 43, 44, 45, 46, 0, 47, 48, 49, 50, 51, 52, 0, 53, 54])
-        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-17"))
-        assert scan.to_folder(tmp_path, on_doubt="error").doubtful_days == []
-
-
-@pytest.mark.parametrize("ids", [["a", None, "b"], ["a", "b", "a"]])
-def test_codes_without_an_id_of_their_own_are_a_doubt(connect: Any, tmp_path: Path, ids: list[str | None]) -> None:
-    response = response_of([{"id": one, "allocated_time": "2024-01-01 09:00:00"} for one in ids])
-    with serving(always(response)) as server:
-        scan = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-        with pytest.warns(da.DataAccessWarning) as caught:
-            report = scan.to_folder(tmp_path)
-        assert [each.category for each in caught] == [da.DataAccessWarning]
-        assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == ["2024-01-01"]
-        with pytest.raises(da.ScanIncompleteError):
-            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
-        assert scan.to_folder(tmp_path, accept="2024-01-01", on_doubt="error").doubtful_days == []
-
-
-def test_a_column_without_values_that_the_other_files_have_is_a_doubt(connect: Any, tmp_path: Path) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        text = None if value == "4" else "x"
-        connection.sendall(response_of([{"n": int(value), "text": text}] * (10 + int(value))))
-
-    with responding(give) as server:
-        scan = by_value(connect(server.base_url), ["1", "2", "3", "4"])
-        with pytest.warns(da.AbsentAttributeWarning):
-            report = scan.to_folder(tmp_path)
-        assert [len(task.doubts) for task in report.files] == [0, 0, 0, 1]
-
-
 @pytest.mark.both_clients
 def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
     days(client, 3).to_folder(tmp_path)
@@ -512,6 +452,73 @@ def test_the_log_names_every_doubtful_day(
         scan.to_folder(tmp_path, refresh="all")
     logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
     assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []
+
+
+# What looks wrong in a run of several days.
+
+Day = list[dict[str, Any]]
+
+
+def days_of(counts: list[int]) -> list[Day]:
+    """So many codes of each day."""
+    return [codes_of(day, count) for day, count in enumerate(counts, 1)]
+
+
+def codes_of(day: int, count: int, **values: Any) -> Day:
+    """Codes of a day."""
+    times = {"allocated_time": f"2024-01-{day:02} 09:00:00", "name": "x"}
+    return [{"id": f"{day}-{number}", **times, **values} for number in range(count)]
+
+
+FEW = [12, 14, 16, 18]
+# The days, those in doubt, and the class of the warning.
+DOUBTS: dict[str, tuple[list[Day], list[int], type[Warning] | None]] = {
+    "different numbers": (days_of(FEW), [], None),
+    "hardly any rows beside neighbors": (days_of([*range(40, 50), 9, *range(50, 53)]), [11], da.IncompleteWarning),
+    "a day that is free each week": (days_of([*range(41, 47), 0, *range(47, 53), 0, 53, 54]), [], None),
+    "equal highest numbers": (days_of([150, 150, 7, 150]), [1, 2, 4], da.IncompleteWarning),
+    "three equal numbers": (days_of([73, 73, 73]), [1, 2, 3], da.IncompleteWarning),
+    "a higher number": (days_of([150, 150, 151, 150]), [], None),
+    "small equal numbers": (days_of([9, 9, 9, 9]), [], None),
+    "a round number": (days_of([1_000, 7]), [1], da.IncompleteWarning),
+    "no id": ([*days_of(FEW), [*codes_of(5, 12), *codes_of(5, 1, id=None)]], [5], da.DataAccessWarning),
+    "an id twice": ([*days_of(FEW), codes_of(5, 13)[:12] * 2], [5], da.DataAccessWarning),
+    "no value in a column": ([*days_of(FEW), codes_of(5, 13, name=None)], [5], da.AbsentAttributeWarning),
+    "a row of another day": ([*days_of(FEW), [*codes_of(5, 13), *codes_of(7, 1)]], [5], da.StrayDayWarning),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTS)
+def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tmp_path: Path, name: str) -> None:
+    found, wrong, category = DOUBTS[name]
+    doubtful_days = [f"2024-01-{day:02}" for day in wrong]
+
+    def give(connection: Any, number: int) -> None:
+        day = int(day_of(server.requests[number].body.decode())[-2:])
+        connection.sendall(response_of(found[day - 1]))
+
+    with serving(give) as server:
+        stop = f"2024-01-{len(found) + 1:02}"
+        scan = connect(server.base_url).scan_codes(
+            ["id", "allocated_time", "name"], allocated_time=da.days("2024-01-01", stop)
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report = scan.to_folder(tmp_path)
+        assert [each.category for each in caught] == ([] if category is None else [category])
+        assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == doubtful_days
+        if category is None:
+            assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").refreshed == len(found)
+            return
+        # What only all days together show is no error of one of them.
+        with pytest.raises((da.ScanIncompleteError, da.DoubtfulDataError)) as refused:
+            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
+        assert refused.value.exit_code == 65
+        assert {task[:10] for task in getattr(refused.value, "failed", {})} <= set(doubtful_days)
+        # Warnings are errors here.
+        assert scan.to_folder(tmp_path, accept=doubtful_days, on_doubt="error").doubtful_days == []
+        assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").doubtful_days == []
+        assert da.folder_status(tmp_path).doubtful_days == []
 
 
 # Snapshots.

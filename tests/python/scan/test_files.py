@@ -251,7 +251,7 @@ def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
             while not server.requests:
                 time.sleep(0.01)
-            time.sleep(0.3)
+            time.sleep(0.2)
             writer.send_signal(signal.SIGINT)
             _, output = writer.communicate(timeout=20)
         assert "KeyboardInterrupt" in output

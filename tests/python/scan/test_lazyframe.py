@@ -344,8 +344,8 @@ def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, conditio
     assert whole[15] in found
 
 
-def hour(number: int, zone: str) -> pl.Expr:
-    return pl.lit(datetime(2024, 1, 15, number, tzinfo=ZoneInfo(zone))).dt.convert_time_zone(zone)
+def hour(number: int, zone: str, day: int = 15) -> pl.Expr:
+    return pl.lit(datetime(2024, 1, day, number, tzinfo=ZoneInfo(zone))).dt.convert_time_zone(zone)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
@@ -360,6 +360,9 @@ def test_a_day_of_a_client_with_a_zone_requests_that_day(sandbox: da.Sandbox, zo
         (DAY.is_between(date(2024, 1, 15), date(2024, 1, 16)), [14, 15]),
         ((DAY > date(2024, 1, 14)) & (DAY < date(2024, 1, 17)), [14, 15]),
         ((hour(0, zone) <= TIME) & (hour(23, zone) > TIME), [14]),
+        # The next midnight is of the next day.
+        ((hour(0, zone) <= TIME) & (hour(0, zone, 16) > TIME), [14]),
+        ((hour(0, zone) <= TIME) & (hour(0, zone, 16) >= TIME), [14, 15]),
         ((hour(3, zone) < TIME) & (DAY == date(2024, 1, 15)), [14]),
         (DAY == date(2023, 12, 31), []),
     ]

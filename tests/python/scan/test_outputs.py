@@ -25,6 +25,7 @@ from support.streams import client_of, response_of, scan_of
 from support.zones import DAYS, PLATFORMS, Platform, instants
 
 import dataaccess as da
+from dataaccess._scan import frames
 
 BERLIN = "Europe/Berlin"
 TYPES: Any = {"a": "string", "b": "int64", "c": "float64", "d": "bool", "e": "timestamp", "f": "json"}
@@ -419,9 +420,9 @@ def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.San
     for part in (slice(None), slice(10, 20), slice(-5, None), slice(20, 10), slice(70, 900)):
         assert table[part].to_pylist() == table[part].to_polars().to_dicts() == rows[part]
     assert (table[0], table[-1], table[72]) == (rows[0], rows[-1], rows[72])
-    chosen = table[["allocated_time", "id"]]
-    assert chosen.column_names == ["allocated_time", "id"]
-    assert chosen[5:7].to_pylist() == [{"allocated_time": row["allocated_time"], "id": row["id"]} for row in rows[5:7]]
+    chosen = table[["pool_id", "id"]]
+    assert chosen.column_names == ["pool_id", "id"]
+    assert chosen[5:7].to_pylist() == [{"pool_id": row["pool_id"], "id": row["id"]} for row in rows[5:7]]
     assert [row["allocated_time"] for row in table.to_dicts()] == [str(time) for time in table["allocated_time"]]
     with pytest.raises(da.ValidationError, check=about("n")):
         table.head(-1)
@@ -507,3 +508,13 @@ def test_every_column_of_a_frame_of_pandas_can_be_written(rows: int, nulls: bool
     frame["t"] += pd.Timedelta(days=1)
     assert frame["i"].iloc[0] == -4
     assert table.to_pylist() == before, "the table of Arrow was written"
+
+
+@pytest.mark.parametrize(("version", "has_own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
+def test_the_version_of_pandas_is_read_as_a_number(
+    version: str, has_own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pd, "__version__", version)
+    text = frames._nullable(pd, pa, None)[pa.string()]
+    assert isinstance(text, pd.StringDtype)
+    assert (text.na_value is not pd.NA) == has_own
