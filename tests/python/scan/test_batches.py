@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from typing import Any
@@ -110,6 +111,19 @@ def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
         batches.close()
         thread.join()
     assert [type(error) for error in errors] == [da.StreamInterruptedError]
+
+
+def test_async_batches_close_as_generators_do() -> None:
+    async def main() -> None:
+        with serving(endless()) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
+            async with contextlib.aclosing(batches):
+                assert (await anext(batches)).num_rows == 100
+            assert await asyncio.to_thread(gone, server)
+            with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 100):
+                await anext(batches)
+
+    asyncio.run(main())
 
 
 @pytest.mark.both_clients

@@ -48,7 +48,7 @@ def test_names_stand_in_columns_and_numbers_in_rows(sandbox: da.Sandbox, tmp_pat
         plain,
         {"id": "string", "code_status": "string", "audience_type": "string"},
     )
-    enums = pl.Schema({"id": pl.String, "code_status": pl.Enum(STATUSES), "audience_type": pl.Enum(AUDIENCES)})
+    enums: Any = {"id": pl.String, "code_status": pl.Enum(STATUSES), "audience_type": pl.Enum(AUDIENCES)}
     lazy = scan.to_lazyframe()
     for frame in (scan.to_polars(), pl.concat(b.to_polars() for b in scan.batches()), read.to_polars(), lazy.collect()):
         assert (frame.to_dicts(), frame.schema) == (named, enums)

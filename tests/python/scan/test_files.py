@@ -99,6 +99,21 @@ def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
     assert path.exists()
 
 
+@pytest.mark.parametrize("requests", [1, 3])
+def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
+    with scan_server(lambda _asked: response_of([])) as parts:
+        for schema, types in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
+            write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
+            match kind_of(path):
+                case "parquet":
+                    table = pq.read_table(path)
+                    assert (table.num_rows, table.schema.names, table.schema.types) == (0, ["n", "text"], types)
+                case "csv":
+                    assert path.read_bytes() == b"n,text\n"
+                case _:
+                    assert path.read_bytes() == b""
+
+
 # A file is complete or absent.
 
 

@@ -390,7 +390,8 @@ def test_rows_are_those_of_json_in_the_same_order() -> None:
     def rows_of(records: list[str], attrs: list[str]) -> list[dict[str, Any]]:
         body = b'{"code":200,"data":{"status":true,"data":[%s]}}' % ",".join(records).encode()
         with serving(always(http(body))) as server:
-            return scan_of(client_of(server), attrs).to_dicts()
+            rows: list[dict[str, Any]] = scan_of(client_of(server), attrs).to_dicts()
+            return rows
 
     for members in (same, alternating, wild, new_each_time):
         records = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in members()]

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,8 +61,14 @@ def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: An
         assert OUTPUTS[output](scan) == rows_of_all(6)
 
 
+def by_duckdb(scan: Any) -> Any:
+    assert scan is not None, "found by its name below"
+    relation: Any = duckdb.sql("from scan")
+    return relation.to_arrow_table()
+
+
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first response"])
-@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, lambda scan: duckdb.sql("from scan").to_arrow_table()])
+@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, by_duckdb])
 def test_other_libraries_cause_each_request_once(read: Any, schema: Any) -> None:
     with scan_server(ok_response) as parts:
         client = da.Client(parts.base_url, token="tok-test", concurrency=3)
@@ -108,6 +115,14 @@ def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: 
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
         assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
         assert parts.asked == asked
+
+
+def test_threads_share_the_batches_of_several_responses() -> None:
+    with scan_server(ok_response) as parts, ThreadPoolExecutor(8) as threads:
+        batches = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 60).batches()
+        taken = threads.map(lambda _: [row for batch in batches for row in batch.to_pylist()], range(8))
+        rows = [row for mine in taken for row in mine]
+    assert sorted(rows, key=lambda row: int(row["n"])) == rows_of_all(60)
 
 
 @pytest.mark.both_clients

@@ -102,7 +102,7 @@ def test_other_requests_have_other_names(client: Any) -> None:
         (["id"], {"allocated_time": DAY, "code_status": "used"}),
         (["id"], {"allocated_time": DAY, "allocated_audience": "a"}),
     ]
-    stores = [
+    stores: list[tuple[str, Any, int]] = [
         ("store", "1", 7),
         ("store", "1", 8),
         ("shop", "1", 7),

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support import kinds
+from support.arguments import about
 from support.scan_requests import uses_of
 from support.zones import DAYS, HANOI, PLATFORMS, ZONE, Platform, codes_of
 
@@ -94,7 +95,15 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
     assert pl.read_parquet(tmp_path).schema["allocated_time"] == pl.Datetime("us")
     assert scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars().equals(scan.to_polars(tz="Asia/Tokyo"))
     assert scan.read_folder(tmp_path).to_polars().equals(scan.to_polars())
+    with pytest.raises(da.ValidationError, check=about("tz")):
+        scan.read_folder(tmp_path, tz="Europe/Berlln")
     assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
+
+
+def by_duckdb(scan: Any) -> Any:
+    assert scan is not None, "found by its name below"
+    relation: Any = duckdb.sql("from scan")
+    return relation.fetchall()
 
 
 def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
@@ -105,7 +114,7 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
     assert scan.last_stats is not None
     expected = [str(day) for day in DAYS[1:3]]
     assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, lambda scan: duckdb.sql("from scan").fetchall(), pa.table]
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, by_duckdb, pa.table]
     for use in uses:
         fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
         use(fresh)

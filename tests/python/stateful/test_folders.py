@@ -163,6 +163,10 @@ class Folders(FolderMachine):
             assert code == (65 if is_wrong and order.on_doubt == "error" else 0), reported
         assert {day for day in named if day in reported} == named or len(named) > 3, (reported, failed, order)
         if not code:
+            opened = [
+                str(day) for day, part in sorted(self.model.readable(order).items()) if not order.is_over(day, part)
+            ]
+            assert not opened or opened[0] in reported, (opened, reported)
             self.check_report(order, before, json.loads(output), replaced)
 
     def of_command(self, *words: str) -> tuple[int, str, str]:
