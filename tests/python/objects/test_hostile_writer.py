@@ -35,15 +35,6 @@ def with_rows(store: Store, rows: int) -> bytes:
     return planted(part, pa.table(values, schema=first.schema))
 
 
-def test_a_planted_file_with_right_checksums_is_read(service: da.Sandbox, store: Store) -> None:
-    """Checksums find damage. They are no signature."""
-    with service.client() as client:
-        scan_of(client).to_folder(store.url(), storage_options=store.options)
-        store.put(PART, with_rows(store, 5))
-        table = scan_of(client).read_folder(store.url(), storage_options=store.options)
-    assert table.num_rows == 5
-
-
 # Reads a folder, and reports the outcome and the growth of memory.
 MEASURE = """
 import re, sys

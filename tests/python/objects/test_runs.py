@@ -1,4 +1,7 @@
-"""Runs into a folder of an object store: what they put there, what a second one requests, and who reads it."""
+"""Runs into a folder of an object store: what they put there, and who reads it.
+
+`stateful/test_folders.py` has what they request, keep and replace, as of a folder of this machine.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.objects import KEY, SECRET, Request, Store, error, temporary_files
-from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code, doubtful
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
 
 import dataaccess as da
 
@@ -33,18 +36,11 @@ def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, stor
     assert len(service.requests) == len(ROWS_OF_DAYS) - 2
     assert [task.state == "kept" for task in report.files] == [True] * 2 + [False] * 6
     assert store.names() == PARTS
-    service.load("promotion_code", [code(8, 99)])
-    service.clear_requests()
-    report = by_day(client).to_folder(
-        store.url(), refresh=da.days("2024-01-08", "2024-01-09"), storage_options=store.options
-    )
-    assert (len(service.requests), report.rows) == (1, ROWS + 1)
-    service.clear_requests()
     table = by_day(client).read_folder(store.url(), storage_options=store.options)
-    assert table.num_rows == ROWS + 1
+    assert table.num_rows == ROWS
     by_day(client).to_folder(tmp_path / "local")
     assert table.to_pylist() == by_day(client).read_folder(tmp_path / "local").to_pylist()
-    assert len(store.ids()) == len(set(store.ids())) == ROWS + 1
+    assert len(store.ids()) == len(set(store.ids())) == ROWS
     assert temporary_files(tmp_path) == []
 
 
@@ -56,16 +52,6 @@ def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store)
     assert SECRET.encode() not in content
     assert KEY.encode() not in content
     assert pickle.loads(content).rows == ROWS
-
-
-def test_the_environment_has_credentials_too(
-    service: da.Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in store.environment.items():
-        monkeypatch.setenv(name, value)
-    with service.client() as client:
-        by_day(client, ["id"]).to_folder(store.url())
-        assert by_day(client, ["id"]).read_folder(store.url()).num_rows == ROWS
 
 
 def test_other_libraries_read_the_folder_with_its_days(service: da.Sandbox, store: Store) -> None:
@@ -88,24 +74,6 @@ def test_scans_without_days_are_flat(connect: Any, store: Store) -> None:
         scan = by_value(connect(service), ["a", "b", "c"])
         report = scan.to_folder(store.url("deep/stores"), storage_options=store.options)
     assert (report.rows, store.names()) == (3, [f"deep/stores/part-0000{number}.parquet" for number in range(3)])
-
-
-def test_another_query_is_refused(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
-        with pytest.raises(kinds.Mismatch) as caught:
-            by_day(client, ["id", "name"]).to_folder(store.url(), storage_options=store.options)
-    assert (caught.value.path, caught.value.field) == (store.url(), "attrs")
-    assert store.names() == PARTS, "no lock is left"
-
-
-@pytest.mark.parametrize("missing", ["raise", "ignore"])
-def test_a_folder_without_files_is_no_empty_one(service: da.Sandbox, store: Store, missing: Any) -> None:
-    store.put("others/x", b"x")
-    store.put("code/x", b"x")
-    with service.client() as client, pytest.raises(da.FileError) as caught:
-        by_day(client).read_folder(store.url(), missing=missing, storage_options=store.options)
-    assert (caught.value.path, caught.value.retryable) == (store.url(), False)
 
 
 def flipped(content: bytes, byte: int) -> bytes:
@@ -175,26 +143,6 @@ def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None
         report = scan.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
     assert store.names() == PARTS[:2]
-
-
-def test_a_file_that_is_kept_in_doubt_is_named_until_it_is_replaced(store: Store) -> None:
-    with da.Sandbox() as service, service.client() as client:
-        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
-
-        service.load("promotion_code", [code(day, n) for day in (1, 2) for n in range(10)])
-
-        scan.to_folder(store.url(), storage_options=store.options)
-        service.switch(maximum_rows=3)
-        # The second run finds what the first one has left in the file.
-        for refresh in (["2024-01-02"], None):
-            with pytest.warns(da.ShrunkWarning):
-                report = scan.to_folder(store.url(), storage_options=store.options, refresh=refresh)
-            assert [task.day for task in report.files if task.doubts] == ["2024-01-02"]
-            (part,) = doubtful(da.folder_status(store.url(), storage_options=store.options))
-            assert (part.day, part.rows) == ("2024-01-02", 10)
-        service.switch(maximum_rows=None)
-        assert scan.to_folder(store.url(), storage_options=store.options).refreshed == 1
-        assert doubtful(da.folder_status(store.url(), storage_options=store.options)) == []
 
 
 def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Batches: their size, who gets them, and what ends them."""
+"""Batches: their size, who gets them, also threads and tasks together, and what ends them."""
 
 from __future__ import annotations
 
@@ -36,19 +36,15 @@ def numbers(batches: Any) -> list[int]:
     return [row["n"] for batch in batches for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize(("size", "sizes"), [(1_000, [1_000] * 10), (4_096, [4_096, 4_096, 1_808]), (10**6, [10_000])])
-def test_a_batch_has_no_more_rows_than_asked_for(connect: Any, size: int, sizes: list[int]) -> None:
+def test_a_batch_has_no_more_rows_or_bytes_than_asked_for(connect: Any) -> None:
     with serving(in_parts(whole(10_000, most=10_000))) as server:
-        batches = list(scan_of(connect(server.base_url)).batches(max_rows=size))
-    assert [batch.num_rows for batch in batches] == sizes
-    assert numbers(batches) == list(range(10_000))
-
-
-def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
-    with serving(in_parts(whole(10_000))) as server:
-        sizes = [batch.num_rows for batch in scan_of(connect(server.base_url)).batches(max_bytes=50_000)]
-    assert sum(sizes) == 10_000
-    assert len(sizes) > 3
+        scan = scan_of(connect(server.base_url))
+        for size, sizes in [(1_000, [1_000] * 10), (4_096, [4_096, 4_096, 1_808]), (10**6, [10_000])]:
+            batches = list(scan.batches(max_rows=size))
+            assert [batch.num_rows for batch in batches] == sizes
+            assert numbers(batches) == list(range(10_000))
+        sizes = [batch.num_rows for batch in scan.batches(max_bytes=50_000)]
+        assert (sum(sizes), len(sizes) > 3) == (10_000, True)
 
 
 @pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", 2**63], ["max_rows", "max_bytes"]))
@@ -227,12 +223,12 @@ def test_a_response_of_one_batch_is_given_only_when_it_ended_well(connect: Any) 
 
 def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
     def slowly(_number: int) -> None:
-        time.sleep(0.3)
+        time.sleep(0.2)
 
     with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
         started = time.monotonic()
-        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.5 s\b"):
-            list(scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches())
+        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.3 s\b"):
+            list(scan_of(connect(server.base_url, timeout=0.3, retry_for=0)).batches())
         assert time.monotonic() - started < 5
 
 
@@ -241,13 +237,13 @@ def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
     parts = [OPENING + records(0, 1), *(b"," + records(start, 1) for start in range(1, 6)), CLOSING]
 
     def slowly(number: int) -> None:
-        time.sleep(0.25 if number else 0)
+        time.sleep(0.2 if number else 0)
 
     with serving(in_parts(parts, slowly)) as server:
-        client = connect(server.base_url, timeout=0.8, retry_for=0)
+        client = connect(server.base_url, timeout=0.7, retry_for=0)
         # No batch is full before the end.
         assert numbers(scan_of(client).batches()) == list(range(6))
-        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.8 s\b"):
+        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.7 s\b"):
             scan_of(client).collect()
 
 
@@ -268,7 +264,86 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
     with serving(in_parts(whole(20_000))) as server:
         taken: list[int] = []
-        for batch in scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches(max_rows=7_000):
-            time.sleep(0.6)
+        for batch in scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches(max_rows=2_000):
+            time.sleep(0.15)
             taken.extend(numbers([batch]))
     assert taken == list(range(20_000))
+
+
+# Threads and tasks that take batches of one scan.
+
+
+def test_threads_share_batches() -> None:
+    with serving(in_parts(whole(50_000))) as server:
+        batches = scan_of(client_of(server)).batches(max_rows=500)
+        taken: list[list[int]] = [[] for _ in range(8)]
+
+        def take(mine: list[int]) -> None:
+            for batch in batches:
+                mine.extend(numbers([batch]))
+
+        threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    together = [number for mine in taken for number in mine]
+    assert sorted(together) == list(range(50_000))
+    assert all(mine == sorted(mine) for mine in taken)
+
+
+def test_tasks_share_batches() -> None:
+    async def main() -> list[int]:
+        with serving(in_parts(whole(50_000))) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=500)
+
+            async def take() -> list[int]:
+                return [number async for batch in batches for number in numbers([batch])]
+
+            parts = await asyncio.gather(*(take() for _ in range(8)))
+            return [number for part in parts for number in part]
+
+    assert sorted(asyncio.run(main())) == list(range(50_000))
+
+
+def test_a_cancelled_wait_has_taken_nothing() -> None:
+    def pause(number: int) -> None:
+        time.sleep(0.05 if number else 0)
+
+    async def main() -> list[int]:
+        with serving(in_parts(whole(10_000), pause)) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
+            taken: list[int] = []
+            cancelled = 0
+            while True:
+                try:
+                    async with asyncio.timeout(0.01):
+                        taken.extend(numbers([await anext(batches)]))
+                except TimeoutError:
+                    cancelled += 1
+                except StopAsyncIteration:
+                    assert cancelled > 3
+                    return taken
+
+    assert asyncio.run(main()) == list(range(10_000))
+
+
+async def own_batches(scan: Any) -> None:
+    async with scan.batches(max_rows=100) as batches:
+        async for _ in batches:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("work", [own_batches, lambda scan: scan.to_polars()], ids=["batches", "collection"])
+def test_cancelling_a_task_closes_the_connection(work: Any) -> None:
+    async def main() -> None:
+        with serving(endless()) as server:
+            task = asyncio.create_task(work(scan_of(da.AsyncClient(server.base_url, token="tok"))))
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone, server)
+
+    asyncio.run(main())

@@ -1,16 +1,22 @@
-"""Responses that look as if the service had capped them: every use of a scan or search reports them with a reason."""
+"""Responses that look as if the service had capped them: reported with a reason, or requested again in parts."""
 
 from __future__ import annotations
 
 import pickle
+import random
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from support import kinds
+from support.arguments import about
 from support.parts import in_parts
-from support.raw_server import always, http, serving
+from support.raw_server import RawServer, always, http, serving
 from support.runs import ROWS_OF_DAYS, by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.streams import response_of, scan_of, search_of
 
@@ -22,34 +28,51 @@ MANY = (30, 45, 7, 0, 12, 50, 60, 18)
 # How many of how many responses, their rows, and their days.
 CAPPED = ["5", "8", "18", "2024-01-01", "2024-01-02", "2024-01-06", "2"]
 
-USES: dict[str, Callable[[Any, Path], object]] = {
-    "collect": lambda scan, _path: scan.collect(),
-    "to_pandas": lambda scan, _path: scan.to_pandas(),
-    "to_polars": lambda scan, _path: scan.to_polars(),
-    "to_arrow": lambda scan, _path: scan.to_arrow(),
-    "to_dicts": lambda scan, _path: scan.to_dicts(),
-    "batches": lambda scan, _path: list(scan.batches(max_rows=7)),
-    "to_parquet": lambda scan, path: scan.to_parquet(path / "rows.parquet"),
-    "to_csv": lambda scan, path: scan.to_csv(path / "rows.csv"),
-    "to_jsonl": lambda scan, path: scan.to_jsonl(path / "rows.jsonl"),
-    "run": lambda scan, path: scan.to_folder(path / "folder"),
+
+def parquet(scan: Any, path: Path) -> list[str]:
+    scan.to_parquet(path / "codes.parquet")
+    return pl.read_parquet(path / "codes.parquet").to_series(0).to_list()
+
+
+def csv(scan: Any, path: Path) -> list[str]:
+    scan.to_csv(path / "codes.csv")
+    return pl.read_csv(path / "codes.csv").to_series(0).to_list()
+
+
+def lines(scan: Any, path: Path) -> list[str]:
+    scan.to_jsonl(path / "codes.jsonl")
+    return pl.read_ndjson(path / "codes.jsonl").to_series(0).to_list()
+
+
+def folder(scan: Any, path: Path) -> list[str]:
+    report = scan.to_folder(path / "folder")
+    assert report.maybe_capped == bool(reasons(report))
+    return pl.read_parquet(path / "folder/**/*.parquet", hive_partitioning=False).to_series(0).to_list()
+
+
+# Each gives the first column.
+USES: dict[str, Callable[[Any, Path], list[str]]] = {
+    "collect": lambda scan, _path: list(scan.collect()[scan.column_names[0]]),
+    "to_pandas": lambda scan, _path: scan.to_pandas().iloc[:, 0].tolist(),
+    "to_polars": lambda scan, _path: scan.to_polars().to_series(0).to_list(),
+    "to_dicts": lambda scan, _path: [next(iter(row.values())) for row in scan.to_dicts()],
+    "to_parquet": parquet,
+    "to_csv": csv,
+    "to_jsonl": lines,
+    "run": folder,
 }
 
 
 @pytest.mark.parametrize("use", USES)
-def test_equal_highest_counts_are_reported_with_their_days(
-    connect: Any,
-    tmp_path: Path,
-    use: str,
-) -> None:
+def test_equal_highest_counts_are_reported_with_their_days(connect: Any, tmp_path: Path, use: str) -> None:
     with some_days(MANY, maximum_rows=18) as service:
         scan = by_day(connect(service), ["id"])
-        with pytest.warns(da.IncompleteWarning, match="on_suspected_cap") as caught:
-            result = USES[use](scan, tmp_path)
-    assert len(caught) == 1
-    (reason,) = reasons(result) if isinstance(result, da.FolderReport) else scan.last_stats.reasons
-    assert numbers_in(reason) == CAPPED
-    assert reason in str(caught[0].message)
+        with pytest.warns(da.IncompleteWarning) as caught:
+            USES[use](scan, tmp_path)
+        (warning,) = caught
+        found = [numbers_in(reason) for reason in scan.last_stats.reasons] if use != "run" else []
+    assert found == ([CAPPED] if use != "run" else [])
+    assert " ".join(CAPPED[2:6]) in " ".join(numbers_in(str(warning.message)))
 
 
 @pytest.mark.fault("S18")
@@ -81,16 +104,38 @@ def test_a_run_of_one_day_that_looks_capped_is_refused_before_it_is_written(conn
             if day < 3:
                 scan.to_folder(tmp_path, on_doubt="error")
             else:
-                with pytest.raises(da.ScanIncompleteError, match=r"\b2 of 2\b.* 50 "):
+                with pytest.raises(da.ScanIncompleteError):
                     scan.to_folder(tmp_path, on_doubt="error")
     assert sorted(path.name for path in tmp_path.glob("day=*/*")) == ["part-0.parquet"] * 2
 
 
-def test_no_count_is_reported_where_they_differ(connect: Any) -> None:
+def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(uncapped, known_row_cap=41))
+    with pytest.warns(da.IncompleteWarning) as caught:
+        report = scan.to_folder(tmp_path)
+    assert len(caught) == 1
+    assert report.maybe_capped
+    (reason,) = reasons(report)
+    assert (numbers_in(reason), "known_row_cap" in reason) == (["1", "8", "41", "2024-01-02"], True)
+    assert report.warnings == [str(caught[0].message)]
+    # What is suspected belongs to the report and not to the folder.
+    assert not by_day(connect(uncapped)).to_folder(tmp_path).maybe_capped
+    with pytest.warns(da.IncompleteWarning):
+        scan.to_folder(tmp_path)
+    assert not by_day(connect(uncapped, known_row_cap=42)).to_folder(tmp_path).maybe_capped
+
+
+@pytest.fixture(scope="module")
+def uncapped() -> Iterator[da.Sandbox]:
+    """Days with different numbers of rows, of which no test changes any."""
     with some_days() as service:
-        scan = by_day(connect(service))
-        assert scan.collect().num_rows == sum(ROWS_OF_DAYS)
-        assert (scan.last_stats.maybe_capped, scan.last_stats.reasons) == (False, [])
+        yield service
+
+
+def test_no_count_is_reported_where_they_differ(connect: Any, uncapped: da.Sandbox) -> None:
+    scan = by_day(connect(uncapped))
+    assert scan.collect().num_rows == sum(ROWS_OF_DAYS)
+    assert (scan.last_stats.maybe_capped, scan.last_stats.reasons) == (False, [])
 
 
 @pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
@@ -112,18 +157,6 @@ def test_a_limit_is_no_cap(connect: Any) -> None:
         assert scan_of(connect(server.base_url)).head(1_000).num_rows == 1_000
 
 
-def test_a_row_for_each_value_that_was_asked_for_is_no_cap(connect: Any) -> None:
-    def give(connection: Any, number: int) -> None:
-        ((group,),) = [server.requests[number].json["filters"]["OR"][0]["AND"]]
-        connection.sendall(response_of([{"n": value} for value in group["value"]]))
-
-    with serving(give) as server:
-        where = da.col("n").matches([str(number) for number in range(5_000)])
-        scan = connect(server.base_url).scan_items("store", ["n"], where, item_type_id=7)
-        assert scan.collect().num_rows == 5_000
-        assert not scan.last_stats.maybe_capped
-
-
 SEARCHES: dict[str, Callable[[Any], object]] = {
     "search": lambda client: client.search_codes(["id"], allocated_time=da.on("2024-01-02")),
     "days": lambda client: client.search_codes(["id"], allocated_time=DAYS),
@@ -136,7 +169,7 @@ SEARCHES: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> None:
     with some_days() as service:
-        with pytest.warns(da.IncompleteWarning, match=r" 41 .*\bknown_row_cap\b") as caught:
+        with pytest.warns(da.IncompleteWarning, match=r" 41 ") as caught:
             SEARCHES[name](connect(service, known_row_cap=41))
         assert len(caught) == 1
         SEARCHES[name](connect(service, known_row_cap=42))
@@ -149,7 +182,7 @@ def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path)
     client = da.Client(sandbox.base_url, token=da.token_file(token), known_row_cap=73)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for again in (pickle.loads(pickle.dumps(scan)), pickle.loads(pickle.dumps(scan.tasks()[0]))):
-        with pytest.warns(da.IncompleteWarning, match="known_row_cap"):
+        with pytest.warns(da.IncompleteWarning):
             again.to_dicts()
 
 
@@ -181,58 +214,19 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]
 
 
-def numbered(per_value: int) -> Callable[[Any, str, int], None]:
-    """As many rows of each value, numbered from its first on."""
-
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(response_of([{"n": int(value), "text": "x"}] * per_value))
-
-    return give
-
-
-@pytest.mark.parametrize("use", sorted({*USES} - {"batches"}))
-def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> None:
+@pytest.mark.parametrize(("name", "number", "attrs"), [("store", 7, ["store_id"]), ("customer", -1003, ["name"])])
+def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, name: str, number: int, attrs: list[str]) -> None:
+    """The ids of customers need not be among the attributes."""
     ids = [f"s-{number}" for number in range(100)]
     with da.Sandbox() as service:
-        service.declare("store", 7, {"store_id": "string", "name": "string"})
-        service.load("store", [{"store_id": store, "name": "x"} for store in ids])
-        where = da.col("store_id").matches(ids)
-        scan = in_parts(20, connect(service).scan_items, "store", ["store_id"], where, item_type_id=7)
-        result = USES[use](scan, tmp_path)
-    reported = result if isinstance(result, da.FolderReport) else scan.last_stats
-    assert not reported.maybe_capped
-    if isinstance(result, da.FolderReport):
-        assert doubtful(da.folder_status(result.folder)) == []
-
-
-def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any, tmp_path: Path) -> None:
-    ids = [f"c-{number}" for number in range(100)]
-    with da.Sandbox() as service:
-        service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
-        service.load("customer", [{"customer_id": customer, "name": "x"} for customer in ids])
-        where = da.col("customer_id").matches(ids)
-        scan = in_parts(20, connect(service).scan_items, "customer", ["name"], where)
-        assert len(scan.to_dicts()) == 100
-        assert not scan.last_stats.maybe_capped
-        assert not scan.to_folder(tmp_path).maybe_capped
-        assert doubtful(da.folder_status(tmp_path)) == []
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
-def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_path: Path) -> None:
-    with some_days((60,) * 8, maximum_rows=50) as service:
-        client = connect(service)
-
-        def scan_of(start: int, stop: int) -> Any:
-            days = da.days(f"2024-01-0{start}", f"2024-01-0{stop}")
-            return client.scan_codes(["id", "code_status"], allocated_time=days, on_suspected_cap="split")
-
-        nights = [scan_of(day, day + 1).to_folder(tmp_path) for day in range(1, 8)]
-        # Until three are alike, no night knows of a cap.
-        assert [night.rows for night in nights] == [50, 50, *[60] * 5]
-        assert [file.day for file in doubtful(da.folder_status(tmp_path))] == ["2024-01-01", "2024-01-02"]
-        assert scan_of(1, 8).to_folder(tmp_path).rows == 7 * 60
-        assert doubtful(da.folder_status(tmp_path)) == []
+        service.declare(name, number, {f"{name}_id": "string", "name": "string"})
+        service.load(name, [{f"{name}_id": one, "name": "x"} for one in ids])
+        where = da.col(f"{name}_id").matches(ids)
+        for use in USES:
+            scan = in_parts(20, connect(service).scan_items, name, attrs, where, item_type_id=number)
+            # Warnings are errors here.
+            assert len(USES[use](scan, tmp_path)) == len(ids)
+    assert doubtful(da.folder_status(tmp_path / "folder")) == []
 
 
 def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, tmp_path: Path) -> None:
@@ -254,6 +248,241 @@ def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, 
         assert len(doubtful(da.folder_status(tmp_path))) == 5
 
 
+# Split.
+
+CAP = 60
+WEEK = da.days("2024-01-01", "2024-01-06")
+STATUSES = [1, 3, 4]
+
+
+def codes() -> list[dict[str, Any]]:
+    """Codes of five days: more than the cap on each but one, fewer than it of each status."""
+    draw = random.Random(14)
+    return [
+        {
+            # The ids of a day are not in the order of its times.
+            "id": f"code-{day}-{number * 71 % 101:03}",
+            "name": "a code",
+            "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
+            "allocated_audience": f"holder-{draw.randrange(40)}",
+            "audience_type": draw.choice([-1003, -1007]),
+            "code_status": draw.choice(STATUSES),
+        }
+        for day, count in enumerate([90, 100, 17, 85, 95], 1)
+        for number in range(count)
+    ]
+
+
+CODES = codes()
+IDS = sorted(row["id"] for row in CODES)
+
+
+@pytest.fixture(scope="module", params=["id", "reverse"])
+def service(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
+    """A service that caps responses, in one order of rows or another."""
+    with da.Sandbox(switches={"maximum_rows": CAP, "row_order": request.param}) as service:
+        service.load("promotion_code", CODES)
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def _cleared(request: pytest.FixtureRequest) -> None:
+    if "service" in request.fixturenames:
+        request.getfixturevalue("service").clear_requests()
+
+
+def splitting(client: Any, attrs: list[str] | None = None, **options: Any) -> Any:
+    return client.scan_codes(attrs, allocated_time=WEEK, on_suspected_cap="split", **options)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_capped_days_are_split_by_status_until_every_row_is_there(
+    connect: Any, service: da.Sandbox, tmp_path: Path, use: str
+) -> None:
+    # Warnings are errors here.
+    ids = USES[use](scan := splitting(connect(service), ["id", "code_status"], decode_status=True), tmp_path)
+    assert sorted(ids) == IDS
+    days = [name.split("-")[1] for name in ids]
+    assert days == sorted(days)
+    # Four of five days are capped, and each has three statuses. A run requests a day that has a file once more.
+    assert len(service.requests) == 5 + 4 * (4 if use == "run" else 3)
+    if use != "run":
+        assert (scan.last_stats.rows, scan.last_stats.requests) == (len(CODES), 5 + 4 * 3)
+        assert not scan.last_stats.maybe_capped
+
+
+def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    with pytest.warns(da.IncompleteWarning, match=r"\b4 of 5\b.* 60 "):
+        report = client.scan_codes(allocated_time=WEEK).to_folder(tmp_path)
+    assert [task.rows for task in report.files] == [CAP, CAP, 17, CAP, CAP]
+    service.clear_requests()
+    seen: list[da.Progress] = []
+    report = splitting(client).to_folder(tmp_path, progress=seen.append)
+    # The capped days once more, and each of their three statuses.
+    assert len(service.requests) == 4 * (1 + 3)
+    assert [task.rows for task in report.files] == [90, 100, 17, 85, 95]
+    assert (report.rows, report.maybe_capped) == (len(CODES), False)
+    assert ({progress.done for progress in seen}, seen[-1].rows) == ({5}, len(CODES))
+    assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
+    service.clear_requests()
+    for again in (splitting(client), client.scan_codes(allocated_time=WEEK)):
+        assert again.to_folder(tmp_path).rows == len(CODES)
+        assert again.read_folder(tmp_path).num_rows == len(CODES)
+    assert service.requests == []
+
+
+def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = splitting(connect(service), ["id"])
+    for requests in (5 + 4, 0):
+        service.clear_requests()
+        with pytest.warns(da.IncompleteWarning, match=r"\b2024-01-01\b.* 60 .*\bcode_status\b") as caught:
+            report = scan.to_folder(tmp_path)
+        assert len(caught) == 1
+        assert (report.maybe_capped, len(service.requests)) == (True, requests)
+        assert [numbers_in(reason)[0] for reason in reasons(report)] == ["2024-01-01", "2024-01-02", "2024-01-04", "1"]
+
+
+def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = splitting(connect(service, retry_for=0))
+    with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match=r"\b5 of 5\b"):
+        scan.to_folder(tmp_path)
+    assert len(list(tmp_path.glob("**/*.parquet"))) == 5
+    assert scan.to_folder(tmp_path).rows == len(CODES)
+
+
+def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
+    holders = [f"holder-{number}" for number in range(40)]
+    scan = splitting(connect(service), ["id"], allocated_audience=holders, code_status=["sent", "used"])
+    expected = sorted(row["id"] for row in CODES if row["code_status"] in (3, 4))
+    assert sorted(row["id"] for row in scan.to_dicts()) == expected
+
+
+def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
+    rows = [{"store_id": f"store-{number}", "area": str(number % 50)} for number in range(700)]
+    with da.Sandbox(switches={"maximum_rows": 200}) as service:
+        service.declare("store", 7, {"store_id": "string", "area": "string"})
+        service.load("store", rows)
+        where = da.col("area").matches([str(number) for number in range(50)])
+        scan = connect(service, item_types={"store": 7}, known_row_cap=200).scan_items(
+            "store", ["store_id"], where, on_suspected_cap="split"
+        )
+        assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
+
+
+def refused(service: da.Sandbox, scan: Any, expected: str, rows: int) -> list[dict[str, Any]]:
+    """The rows of a scan some of whose requests cannot be split."""
+    with pytest.warns(da.IncompleteWarning, match=expected) as caught:
+        found: list[dict[str, Any]] = scan.to_dicts()
+    assert len(caught) == 1
+    assert len(found) == rows
+    assert scan.last_stats.maybe_capped
+    assert max(Counter(row["id"] for row in found).values()) == 1
+    assert service.requests
+    return found
+
+
+def test_without_the_status_nothing_is_split_by_it(connect: Any, service: da.Sandbox) -> None:
+    scan = splitting(connect(service), ["id"])
+    refused(service, scan, r"\b2024-01-01\b.* 60 .*\bcode_status\b", 4 * CAP + 17)
+
+
+def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:
+    scan = connect(service, known_row_cap=40).scan_codes(
+        ["id", "code_status"],
+        allocated_time=WEEK,
+        code_status="sent",
+        on_suspected_cap="split",
+    )
+    counts = Counter(row["allocated_time"][:10] for row in CODES if row["code_status"] == 3)
+    assert 40 not in counts.values()
+    assert max(counts.values()) < CAP
+    assert len(scan.to_dicts()) == sum(counts.values())
+    with da.Sandbox(switches={"maximum_rows": 20}) as lower:
+        lower.load("promotion_code", CODES)
+        scan = connect(lower).scan_codes(["id"], allocated_time=WEEK, code_status="sent", on_suspected_cap="split")
+        rows = sum(min(20, count) for count in counts.values())
+        refused(lower, scan, r"\b2024-01-02\b.* 20 ", rows)
+
+
+def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
+    scan = splitting(connect(service, retry_for=0))
+    with (
+        service.fault("status", status=500, after=6, times=1),
+        pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"),
+    ):
+        scan.collect()
+
+
+def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
+    scan = splitting(service.client())
+    for use in (scan.batches, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
+        with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
+            use()
+    assert service.requests == []
+    assert pl.DataFrame(scan.collect()).height == len(CODES)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"limit": 5, "on_suspected_cap": "split"}, {"on_suspected_cap": "raise"}, {"on_suspected_cap": True}],
+)
+def test_a_limit_and_an_unknown_word_are_refused(client: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
+        client.scan_codes(allocated_time=WEEK, **options)
+
+
+def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(service.issue_token(["item"]), encoding="utf-8")
+    token.chmod(0o600)
+    client = da.Client(service.base_url, token=da.token_file(token), known_row_cap=CAP)
+    scan = pickle.loads(pickle.dumps(splitting(client)))
+    assert sorted(scan.to_polars()["id"]) == IDS
+    tasks = pickle.loads(pickle.dumps(scan.tasks()))
+    assert sorted(row["id"] for task in tasks for row in task.to_dicts()) == IDS
+
+
+def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -> None:
+    times = dict.fromkeys(STATUSES, "2024-01-05 10:00:00")
+
+    def respond(connection: Any, number: int) -> None:
+        (conditions,) = (group["AND"] for group in server.requests[number].json["filters"]["OR"])
+        statuses = next((each["value"] for each in conditions if each["column"] == "code_status"), STATUSES)
+        rows = [{"id": f"c{status}", "code_status": status, "last_used_time": times[status]} for status in statuses]
+        connection.sendall(response_of(rows[:2]))
+
+    with serving(respond) as server:
+        scan = splitting(connect(server.base_url, known_row_cap=2), ["id", "code_status", "last_used_time"])
+        scan.to_folder(tmp_path)
+        # Of a row that only a part of the response has.
+        times[STATUSES[2]] = "never"
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            scan.to_folder(tmp_path, refresh="2024-01-02")
+        (error,) = caught.value.failed.values()
+        assert (kinds.kind_of(error), "last_used_time" in str(error)) == (kinds.Record, True)
+        # The day has the file that it had.
+        table = scan.read_folder(tmp_path)
+    assert (table.num_rows, table.schema["last_used_time"]) == (5 * 3, "timestamp")
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_path: Path) -> None:
+    with some_days((60,) * 8, maximum_rows=50) as service:
+        client = connect(service)
+
+        def scan_of(start: int, stop: int) -> Any:
+            days = da.days(f"2024-01-0{start}", f"2024-01-0{stop}")
+            return client.scan_codes(["id", "code_status"], allocated_time=days, on_suspected_cap="split")
+
+        nights = [scan_of(day, day + 1).to_folder(tmp_path) for day in range(1, 8)]
+        # Until three are alike, no night knows of a cap.
+        assert [night.rows for night in nights] == [50, 50, *[60] * 5]
+        assert [file.day for file in doubtful(da.folder_status(tmp_path))] == ["2024-01-01", "2024-01-02"]
+        assert scan_of(1, 8).to_folder(tmp_path).rows == 7 * 60
+        assert doubtful(da.folder_status(tmp_path)) == []
+
+
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: Any, tmp_path: Path) -> None:
     rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
@@ -266,3 +495,59 @@ def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: A
         asked = len(server.requests)
         report = scan.to_folder(tmp_path)
         assert (report.kept, len(server.requests)) == (2, asked)
+
+
+def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
+    return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
+
+
+@contextmanager
+def with_counts(counts: dict[int | None, int]) -> Iterator[RawServer]:
+    """A service that sends so many records of each status, and for None so many of status 3."""
+
+    def give(connection: Any, number: int) -> None:
+        (group,) = server.requests[number].json["filters"]["OR"]
+        asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
+        status = asked[0] if asked else None
+        connection.sendall(response_of(records(counts[status], status or 3)))
+
+    with serving(give) as server:
+        yield server
+
+
+@pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
+def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
+    own = [*records(999, 3), *records(1, other)]
+
+    def give(connection: Any, _number: int) -> None:
+        connection.sendall(response_of(own))
+
+    with serving(give) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"],
+            allocated_time=da.on("2024-01-15"),
+            on_suspected_cap="split",
+            schema={"code_status": "json"},
+        )
+        for use in (scan.to_dicts, lambda: scan.collect().to_pylist()):
+            with pytest.warns(da.IncompleteWarning, match="2024-01-15"):
+                assert use() == own
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(("available", "is_capped"), [(0, True), (100, False)])
+def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any, available: int, is_capped: bool) -> None:
+    with with_counts({None: 1_000, 1: available, 3: 400, 4: 500}) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rows = scan.to_dicts()
+    if is_capped:
+        assert rows == records(1_000, 3)
+        assert [each.category for each in caught] == [da.IncompleteWarning]
+        assert [one for one in numbers_in(str(caught[0].message)) if len(one) > 2][:3] == ["2024-01-15", "900", "1000"]
+    else:
+        assert Counter(row["code_status"] for row in rows) == {1: 100, 3: 400, 4: 500}
+        assert caught == []

@@ -1,4 +1,4 @@
-"""Columns of promotion codes: names of statuses, times whose type is not specified, and the table of attributes."""
+"""Columns of promotion codes: names of statuses in each library, times of the last use, and the table of attributes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.arguments import about
@@ -18,75 +22,108 @@ from dataaccess._types import AttributeInfo
 
 DAY = da.on("2024-01-15")
 TIME = "2024-01-15 10:00:00"
+ATTRS = ["id", "code_status", "audience_type"]
+NAMES = {1: "available", 3: "sent", 4: "used", -1003: "customer", -1007: "visitor", None: None}
+STATUSES, AUDIENCES = ["available", "sent", "used"], ["customer", "visitor"]
+USED, VISITOR = da.CodeStatus.USED, da.AudienceType.VISITOR
+DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
-def typed(connect: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
-    with serving(always(response_of(rows))) as server:
-        return connect(server.base_url).scan_codes(list(rows[0]), allocated_time=DAY, **options).collect()
+def scan_of(client: Any, **options: Any) -> Any:
+    return client.scan_codes(ATTRS, allocated_time=DAY, decode_status=True, **options)
 
 
-@pytest.mark.parametrize("values", [[TIME, None, "2024-01-15T10:00:00.5"], [None, None]])
-def test_the_last_use_is_a_time(connect: Any, values: Any) -> None:
-    table = typed(connect, [{"last_used_time": value} for value in values])
-    assert table.schema == {"last_used_time": "timestamp"}
-    assert (table.stats.notes, len(table)) == ([], len(values))
-
-
-def test_all_forms_have_that_type(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["last_used_time"], allocated_time=DAY)
-    assert str(scan.to_pandas()["last_used_time"].dtype) == "datetime64[us]"
-    assert scan.to_polars().schema == {"last_used_time": pl.Datetime("us")}
-    assert scan.head(3).schema == {"last_used_time": "timestamp"}
-    assert next(iter(scan.batches())).schema == {"last_used_time": "timestamp"}
-    scan.to_parquet(tmp_path / "codes.parquet")
-    assert pl.read_parquet(tmp_path / "codes.parquet").equals(scan.to_polars())
-
-
-@pytest.mark.parametrize("value", ["yesterday", 1705312800000, {"at": TIME}])
-def test_results_of_something_else_say_which_schema_to_pass(connect: Any, tmp_path: Path, value: Any) -> None:
-    with serving(always(response_of([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
-        scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
-        uses = (lambda: list(scan.batches()), lambda: scan.to_parquet(tmp_path / "x.parquet"), scan.collect)
-        for use in uses:
-            with pytest.raises(da.DataAccessError, match="last_used_time") as caught:
-                use()
-            assert kinds.fixed_by(caught.value) == ["last_used_time", "string"]
-        cured = connect(server.base_url).scan_codes(
-            ["last_used_time"], allocated_time=DAY, schema={"last_used_time": "string"}
-        )
-        assert sum(batch.num_rows for batch in cured.batches()) == 2
-
-
-def test_a_schema_of_strings_keeps_them(client: Any) -> None:
-    scan = client.scan_codes(["last_used_time"], allocated_time=DAY, schema={"last_used_time": "string"})
-    assert scan.collect().schema == {"last_used_time": "string"}
-    assert scan.last_stats.notes == []
-
-
-def test_names_of_statuses_stand_in_columns_and_numbers_in_rows(client: Any, tmp_path: Path) -> None:
-    plain = client.scan_codes(["id", "code_status", "audience_type"], allocated_time=DAY).collect().to_pylist()
-    scan = client.scan_codes(["id", "code_status", "audience_type"], allocated_time=DAY, decode_status=True)
-    names = {1: "available", 3: "sent", 4: "used", -1003: "customer", -1007: "visitor", None: None}
-    expected = [{name: names.get(value, value) for name, value in row.items()} for row in plain]
-    assert scan.to_polars().to_dicts() == expected
-    assert [row for batch in scan.batches() for row in batch.to_polars().to_dicts()] == expected
-    scan.to_parquet(tmp_path / "codes.parquet")
-    assert pl.read_parquet(tmp_path / "codes.parquet").to_dicts() == expected
+def test_names_stand_in_columns_and_numbers_in_rows(sandbox: da.Sandbox, tmp_path: Path) -> None:
+    client = sandbox.client()
+    plain, scan = client.scan_codes(ATTRS, allocated_time=DAY).collect().to_pylist(), scan_of(client)
+    named = [{name: NAMES.get(value, value) for name, value in row.items()} for row in plain]
     assert scan.to_dicts() == scan.collect().to_pylist() == plain
-    assert {row["code_status"] for row in expected} > {"sent", "used"} - {"sent"}
+    scan.to_parquet(tmp_path / "codes.parquet")
+    scan.to_csv(tmp_path / "codes.csv")
+    scan.to_folder(tmp_path / "folder")
+    assert scan.to_folder(tmp_path / "folder").kept == 1
+    assert scan.to_folder(tmp_path / "folder", refresh="all").refreshed == 1
+    read = scan.read_folder(tmp_path / "folder")
+    assert (read.to_pylist(), read.schema) == (
+        plain,
+        {"id": "string", "code_status": "string", "audience_type": "string"},
+    )
+    enums: Any = {"id": pl.String, "code_status": pl.Enum(STATUSES), "audience_type": pl.Enum(AUDIENCES)}
+    lazy = scan.to_lazyframe()
+    for frame in (scan.to_polars(), pl.concat(b.to_polars() for b in scan.batches()), read.to_polars(), lazy.collect()):
+        assert (frame.to_dicts(), frame.schema) == (named, enums)
+    assert lazy.collect_schema() == enums
+    for condition in (pl.col("code_status") == "used", pl.col("code_status").is_in(["used"])):
+        assert lazy.filter(condition).collect().equals(scan.to_polars().filter(condition))
+    (part,) = (tmp_path / "folder").rglob("*.parquet")
+    # A Parquet file orders the names by their first rows.
+    for table in (scan.to_arrow(), pq.read_table(tmp_path / "codes.parquet"), next(scan.batches()).to_arrow()):
+        assert (table.to_pylist(), table.schema.types) == (named, [pa.string(), DICTIONARY, DICTIONARY])
+    assert pq.read_schema(part).field("code_status").type == DICTIONARY
+    assert pd.read_csv(tmp_path / "codes.csv").code_status.tolist() == [row["code_status"] for row in named]
+    counts: Any = duckdb.sql("select count(*) from scan where code_status = 'used'")
+    assert counts.fetchall() == [(sum(row["code_status"] == "used" for row in named),)]
+    for backend in (None, "pyarrow"):
+        categories = scan.to_pandas(backend)[["code_status", "audience_type"]]
+        assert [list(categories[name].cat.categories) for name in categories] == [STATUSES, AUDIENCES]
 
 
-def test_a_folder_of_names_is_resumed_and_read(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
-    scan.to_folder(tmp_path)
-    assert all(task.state == "kept" for task in scan.to_folder(tmp_path).files)
-    assert scan.read_folder(tmp_path).to_pylist() == scan.collect().to_pylist()
-    assert scan.read_folder(tmp_path).schema == {"code_status": "string"}
+@pytest.mark.parametrize("backend", [None, "numpy_nullable", "pyarrow"])
+def test_a_status_selects_rows_of_pandas_by_its_number(client: Any, backend: Any) -> None:
+    plain = client.scan_codes(ATTRS, allocated_time=DAY)
+    wanted = [row["id"] for row in plain.to_dicts() if row["code_status"] == USED]
+    assert 0 < len(wanted) < 73
+    frame, names = plain.to_pandas(backend), scan_of(client).to_pandas(backend)
+    for column in (frame.code_status, frame.code_status.astype(object)):
+        assert frame[column == USED].id.tolist() == wanted
+        assert frame[USED == column].id.tolist() == wanted  # noqa: SIM300 - the other way round
+        assert frame[column.isin([USED])].id.tolist() == wanted
+        assert (column != USED).sum() == 73 - len(wanted)
+    assert (frame.audience_type == VISITOR).any()
+    assert (frame.code_status >= da.CodeStatus.SENT).sum() == (frame.code_status >= 3).sum() > 0
+    assert names[names.code_status == "used"].id.tolist() == wanted
 
 
-def test_a_status_that_has_no_name_stays_a_number(connect: Any) -> None:
-    rows = [{"code_status": value} for value in (1, 4.0, 2, None, "x", [1])]
-    assert typed(connect, rows, decode_status=True)["code_status"] == ["available", "used", "2", None, "x", "[1]"]
+def test_polars_takes_the_number_or_the_name(client: Any) -> None:
+    plain, decoded = client.scan_codes(ATTRS, allocated_time=DAY).to_polars(), scan_of(client).to_polars()
+    wanted = plain.filter(pl.col("code_status") == 4)["id"].to_list()
+    assert plain.filter(pl.col("code_status") == USED)["id"].to_list() == wanted
+    assert plain.filter(plain["code_status"] == USED)["id"].to_list() == wanted
+    assert decoded.filter(pl.col("code_status") == "used")["id"].to_list() == wanted
+    # An Enum of polars is compared with strings alone, and says so.
+    with pytest.raises(pl.exceptions.ComputeError):
+        decoded.filter(pl.col("code_status") == USED)
+
+
+def test_members_are_integers_with_names(client: Any) -> None:
+    assert (USED == 4, USED != 4, USED > 3, USED < da.CodeStatus.SENT) == (True, False, True, False)
+    assert ({4: "x"}[USED], f"{USED}", USED.name, da.CodeStatus(4)) == ("x", "4", "USED", USED)
+    for kind, name, more in (
+        (da.CodeStatus, "code_status", {}),
+        (da.AudienceType, "audience_type", {"allocated_audience": "x"}),
+    ):
+        for given in (list(kind), next(iter(kind))):
+            body = client.validate_codes(allocated_time=DAY, **{name: given}, **more)
+            (condition,) = [one for one in body["filters"]["OR"][0]["AND"] if one["column"] == name]
+            assert condition["value"] == (list(map(int, kind)) if isinstance(given, list) else [int(given)])
+            assert {type(number) for number in condition["value"]} == {int}
+
+
+def test_a_value_without_a_name_is_a_further_category(connect: Any, tmp_path: Path) -> None:
+    odd: list[dict[str, Any]] = [{"code_status": value} for value in (1, 4.0, 2, None, "x", [1])]
+    names = ["available", "used", "2", None, "x", "[1]"]
+    with serving(always(response_of(odd))) as server:
+        scan = connect(server.base_url).scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
+        assert scan.collect()["code_status"] == names
+        frame, typed = scan.to_pandas(), scan.to_polars()
+        assert frame.code_status.astype(object).where(frame.code_status.notna(), None).tolist() == names
+        assert list(frame.code_status.cat.categories) == [*STATUSES, "2", "x", "[1]"]
+        assert typed["code_status"].to_list() == names
+        assert typed.schema == {"code_status": pl.Enum([*STATUSES, "2", "x", "[1]"])}
+        scan.to_parquet(tmp_path / "odd.parquet")
+        assert pq.read_table(tmp_path / "odd.parquet")["code_status"].to_pylist() == names
+        with pytest.raises(Exception, match="code_status"):
+            scan.to_lazyframe().collect()
 
 
 def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,11 +133,35 @@ def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypa
         scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
         for copy in (pickle.loads(pickle.dumps(scan)), scan.tasks()[0], pickle.loads(pickle.dumps(scan.tasks()[0]))):
             assert copy.collect().schema == {"code_status": "string"}
-        chosen = {"code_status": "int64"}
-        kept = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True, schema=chosen)  # type: ignore[arg-type] # a variable
-        assert kept.collect().schema == chosen
+        kept = scan_of(client, schema={"code_status": "int64"})
+        assert kept.collect().schema == {**dict.fromkeys(ATTRS, "string"), "code_status": "int64"}
+        assert kept.to_polars().schema["code_status"] == pl.Int64
         with pytest.raises(da.ValidationError, check=about("decode_status")):
             client.scan_codes(allocated_time=DAY, decode_status="yes")  # type: ignore[arg-type] # the mistake
+
+
+@pytest.mark.parametrize("values", [[TIME, None, "2024-01-15T10:00:00.5"], [None, None]])
+def test_the_last_use_is_a_time(connect: Any, values: Any) -> None:
+    with serving(always(response_of([{"last_used_time": value} for value in values]))) as server:
+        scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
+        table = scan.collect()
+        assert table.schema == scan.head(3).schema == next(scan.batches()).schema == {"last_used_time": "timestamp"}
+        assert (table.stats.notes, len(table)) == ([], len(values))
+
+
+@pytest.mark.parametrize("value", ["yesterday", 1705312800000, {"at": TIME}])
+def test_results_of_something_else_say_which_schema_to_pass(connect: Any, tmp_path: Path, value: Any) -> None:
+    with serving(always(response_of([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
+        scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
+        for use in (lambda: list(scan.batches()), lambda: scan.to_parquet(tmp_path / "x.parquet"), scan.collect):
+            with pytest.raises(da.DataAccessError) as caught:
+                use()
+            assert kinds.fixed_by(caught.value) == ["last_used_time", "string"]
+        cured = connect(server.base_url).scan_codes(
+            ["last_used_time"], allocated_time=DAY, schema={"last_used_time": "string"}
+        )
+        assert sum(batch.num_rows for batch in cured.batches()) == 2
+        assert cured.last_stats.notes == []
 
 
 def test_the_attributes_are_those_of_scans_and_of_the_page(client: Any) -> None:

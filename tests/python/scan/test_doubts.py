@@ -1,24 +1,37 @@
-"""Doubts are decided before anything replaces anything: `on_doubt=`."""
+"""Doubts: what has less replaces nothing (S12), and a day stays in doubt until it was requested without one (S16).
+
+`on_doubt=` decides before anything is written (S17). Scans without days make a new snapshot each time (S13).
+"""
 
 from __future__ import annotations
 
 import io
+import logging
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support.arguments import about
+from support.changed_responses import ChangedResponses, day_of, nothing, renamed
 from support.objects import temporary_files
-from support.raw_server import always, serving
+from support.raw_server import always, http, serving
+from support.runs import by_value, doubtful, numbers_in, parts, responding, rows_in, tasks_done, values_asked
 from support.streams import response_of
 
 import dataaccess as da
 
 FORMATS = ["to_parquet", "to_csv", "to_jsonl"]
+
+# Files and runs whose doubts are errors.
 
 
 def row(name: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
@@ -35,7 +48,7 @@ def service() -> Iterator[da.Sandbox]:
         yield service
 
 
-def doubtful(client: Any) -> Any:
+def stray(client: Any) -> Any:
     """A scan with a stray row."""
     return client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
 
@@ -50,14 +63,14 @@ def test_a_file_is_not_replaced_if_its_warning_is_an_error(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(da.StrayDayWarning):
-            getattr(doubtful(connect(service)), method)(path)
+            getattr(stray(connect(service)), method)(path)
     assert path.read_bytes() == b"before"
-    with pytest.raises(da.DoubtfulDataError, match="2023-12-31 16:00:00") as caught:
-        getattr(doubtful(connect(service)), method)(path, on_doubt="error")
+    with pytest.raises(da.DoubtfulDataError) as caught:
+        getattr(stray(connect(service)), method)(path, on_doubt="error")
     assert (caught.value.exit_code, caught.value.retryable, path.read_bytes()) == (65, False, b"before")
     assert temporary_files(tmp_path) == []
     with pytest.warns(da.StrayDayWarning):
-        getattr(doubtful(connect(service)), method)(path)
+        getattr(stray(connect(service)), method)(path)
     assert path.read_bytes() != b"before"
 
 
@@ -75,7 +88,7 @@ def test_a_function_decides_between_arrived_and_replaced(
         seen.append((stats.rows, path.read_bytes()))
         return stats.rows > 73
 
-    with pytest.raises(da.DoubtfulDataError, match="on_doubt"):
+    with pytest.raises(da.DoubtfulDataError):
         getattr(scan, method)(path, on_doubt=decide)
     assert (seen, path.read_bytes()) == ([(73, b"before")], b"before")
     getattr(scan, method)(path, on_doubt=lambda stats: stats.rows > 0)
@@ -89,7 +102,7 @@ def test_a_function_decides_between_arrived_and_replaced(
 def test_an_open_file_gets_nothing_that_is_refused(connect: Any, service: da.Sandbox) -> None:
     target = io.BytesIO()
     with pytest.raises(da.DoubtfulDataError):
-        doubtful(connect(service)).to_csv(target, on_doubt="error")
+        stray(connect(service)).to_csv(target, on_doubt="error")
     assert target.getvalue() == b""
 
 
@@ -147,7 +160,7 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     scan.to_folder(tmp_path, on_doubt=accept)
     assert sorted(str(task.day) for task in seen) == [f"2024-01-0{day}" for day in range(1, 6)]
     assert {task.path for task in seen} == {None}
-    with pytest.raises(da.ScanIncompleteError, match="on_doubt") as caught:
+    with pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
     assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 5
     with pytest.raises(ZeroDivisionError):
@@ -160,7 +173,7 @@ def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Pa
         scan = connect(server.base_url).scan_items(
             "store", ["n", "siz"], where, item_type_id=7, schema={"n": "int64", "siz": "string"}
         )
-        with pytest.raises(da.DoubtfulDataError, match="'siz'") as caught:
+        with pytest.raises(da.DoubtfulDataError) as caught:
             scan.to_folder(tmp_path, on_doubt="error")
     assert caught.value.report is not None
     assert caught.value.exit_code == 65
@@ -191,3 +204,421 @@ def test_another_value_is_refused(connect: Any, sandbox: da.Sandbox, tmp_path: P
         with pytest.raises(da.ValidationError, check=about("on_doubt")):
             use(tmp_path / "x", on_doubt=value)
     assert list(tmp_path.iterdir()) == []
+
+
+# Less than a file has.
+
+Response = Callable[[str], bytes]
+
+
+def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
+    """A response with these numbers."""
+    return response_of([{"n": number, "text": text} for number in numbers])
+
+
+class Nights:
+    """A service whose response for the value 2 changes from night to night."""
+
+    def __init__(self) -> None:
+        """Ten rows for each value."""
+        self.second = numbered(*range(10))
+
+    def give(self, connection: Any, value: str, _before: int) -> None:
+        """Responds."""
+        connection.sendall(self.second if value == "2" else numbered(*range(10)))
+
+
+@pytest.fixture
+def nights() -> Nights:
+    """A service after whose first night all is there."""
+    return Nights()
+
+
+def contents(folder: Path) -> list[Any]:
+    """The rows of the files."""
+    return [pq.read_table(path, partitioning=None).to_pylist() for path in parts(folder)]
+
+
+WORSE: dict[str, tuple[bytes, str]] = {
+    "nothing": (numbered(), r"\b0 .*\b10 "),
+    "an empty object": (http({"code": 200, "message": "ok", "data": {}}), r"\b0 .*\b10 "),
+    "less than half": (numbered(1, 2, 3, 4), r"\b4 .*\b10 "),
+    "one of nulls": (numbered(None, text=None), r"\b1 .*\b10 "),
+    "a column of nulls": (numbered(*range(10), text=None), r"\btext\b"),
+    "a column that is absent": (response_of([{"n": n} for n in range(10)]), r"\btext\b"),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
+@pytest.mark.parametrize("name", WORSE)
+def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_path: Path, name: str) -> None:
+    response, lacks = WORSE[name]
+    with responding(nights.give) as server:
+        scan = by_value(connect(server.base_url), ["1", "2", "3"])
+        scan.to_folder(tmp_path)
+        before = contents(tmp_path)
+        nights.second = response
+        with pytest.warns(da.ShrunkWarning, match=lacks) as caught:
+            report = scan.to_folder(tmp_path)
+        (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
+        assert contents(tmp_path)[1] == before[1]
+        task = report.files[1]
+        (doubt,) = task.doubts
+        assert re.search(lacks, doubt)
+        assert (task.rows, task.rows_before, task.state == "kept") == (10, 10, True)
+        assert [task.state == "refreshed" for task in report.files] == [True, False, True]
+        assert str(warning.message) in str(report)
+        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
+            scan.to_folder(tmp_path, on_doubt="error")
+        assert contents(tmp_path)[1] == before[1]
+        report = scan.to_folder(tmp_path, accept="all")
+        assert (report.files[1].doubts, report.files[1].rows_before) == ([], 10)
+        assert contents(tmp_path)[1] != before[1]
+
+
+def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) -> None:
+    """Other uses warn of it."""
+    with responding(
+        lambda connection, _value, _before: connection.sendall(http({"code": 200, "message": "ok"}))
+    ) as server:
+        scan = by_value(connect(server.base_url), ["1", "2"])
+        with pytest.warns(da.IncompleteWarning):
+            assert scan.to_dicts() == []
+        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
+            scan.to_folder(tmp_path)
+    assert tasks_done(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFactory) -> None:
+    counts = st.integers(0, 12)
+
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+    @given(counts, counts)
+    def check(before: int, now: int) -> None:
+        nights = Nights()
+        nights.second, folder = numbered(*range(before)), tmp_path_factory.mktemp("nights")
+        with responding(nights.give) as server:
+            scan = by_value(da.Client(server.base_url, token="tok-test"), ["1", "2"])
+            scan.to_folder(folder)
+            nights.second = numbered(*range(now))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                report = scan.to_folder(folder)
+        assert report.files[1].rows == (before if now * 2 < before else now)
+        assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
+
+    check()
+
+
+# Doubts that outlast a run.
+
+TOKEN = "token-of-doubtful-days"
+DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
+KEPT = ["0", "6"]
+
+
+@pytest.fixture
+def platform() -> Iterator[ChangedResponses]:
+    """Six days of six codes."""
+    with da.Sandbox(token=TOKEN, now="2024-02-01T00:00") as service:
+        codes = [{"id": f"{day}-{n}", "allocated_time": f"{day} 09:00:00"} for day in DAYS for n in range(6)]
+        service.load("promotion_code", codes)
+        platform = ChangedResponses(service)
+        yield platform
+        platform.close()
+
+
+@pytest.fixture
+def client(connect: Any, platform: ChangedResponses) -> Any:
+    """A client of the platform."""
+    return connect(platform.base_url, token=TOKEN)
+
+
+def days(client: Any, count: int) -> Any:
+    """A scan of the first days."""
+    stop = f"2024-01-0{count + 1}"
+    return client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", stop))
+
+
+def asked(platform: ChangedResponses) -> list[str]:
+    """The days that were requested, in order."""
+    return sorted(map(day_of, platform.asked))
+
+
+@pytest.fixture
+def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
+    """A scan of four days, whose second day was kept; its responses have no rows."""
+    scan = days(client, 4)
+    scan.to_folder(tmp_path)
+    platform.change = nothing
+    with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
+        scan.to_folder(tmp_path, refresh="2024-01-02")
+    platform.forget()
+    return scan
+
+
+def status(folder: Path) -> list[tuple[str | None, list[list[str]]]]:
+    """The doubtful days, as the folder has them, with the numbers of each doubt."""
+    return [(part.day, [numbers_in(doubt) for doubt in part.doubts]) for part in doubtful(da.folder_status(folder))]
+
+
+@pytest.mark.both_clients
+def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
+    kept: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in (1, 2):
+        assert status(tmp_path) == [("2024-01-02", [KEPT])]
+        caplog.clear()
+        with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
+            report = kept.to_folder(tmp_path)
+        assert [[numbers_in(doubt) for doubt in task.doubts] for task in report.files] == [[], [KEPT], [], []]
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
+        assert asked(platform) == ["2024-01-02"] * number
+    platform.change = None
+    # Warnings are errors here.
+    report = kept.to_folder(tmp_path)
+    assert (asked(platform), report.doubtful_days, status(tmp_path)) == (["2024-01-02"] * 3, [], [])
+    assert (kept.to_folder(tmp_path).kept, len(platform.asked)) == (4, 3)
+
+
+def test_what_was_refused_is_requested_each_night_until_it_is_accepted(
+    client: Any, platform: ChangedResponses, tmp_path: Path
+) -> None:
+    """By an error or a function, of a day that is final."""
+
+    def is_named(error: da.ScanIncompleteError) -> bool:
+        return error.report is not None and error.report.doubtful_days == ["2024-01-03"]
+
+    scan = days(client, 4)
+    scan.to_folder(tmp_path)
+    platform.change = nothing
+    for refuses in ("error", lambda task: task.rows > 0):
+        platform.forget()
+        with pytest.raises(da.ScanIncompleteError, check=is_named):
+            scan.to_folder(tmp_path, refresh="2024-01-03", on_doubt=refuses)
+        assert [day for day, _ in status(tmp_path)] == ["2024-01-03"]
+        with pytest.raises(da.ScanIncompleteError, check=is_named):
+            scan.to_folder(tmp_path, on_doubt=refuses)
+        assert asked(platform) == ["2024-01-03"] * 2
+        with pytest.warns(da.ShrunkWarning, match="2024-01-03"):
+            assert len(scan.read_folder(tmp_path)) == 24
+    report = scan.to_folder(tmp_path, accept=["2024-01-03", "2024-01-04"], on_doubt="error")
+    assert (report.rows, report.doubtful_days, status(tmp_path)) == (18, [], [])
+    # What is not in doubt is not requested because it would be accepted.
+    assert asked(platform) == ["2024-01-03"] * 3
+    assert scan.to_folder(tmp_path, on_doubt="error", refresh="2024-01-03").doubtful_days == []
+
+
+@pytest.mark.both_clients
+def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
+    days(client, 3).to_folder(tmp_path)
+    platform.change = renamed
+    for count in (4, 5, 6):
+        with pytest.warns(da.AbsentAttributeWarning, match="'allocated_time'.*'allocatedTime'"):
+            report = days(client, count).to_folder(tmp_path)
+        assert report.doubtful_days == DAYS[3:count]
+        assert [day for day, _ in status(tmp_path)] == DAYS[3:count]
+
+
+@pytest.mark.both_clients
+def test_a_function_is_asked_about_responses_that_shrank(
+    client: Any, platform: ChangedResponses, tmp_path: Path
+) -> None:
+    scan = days(client, 2)
+    scan.to_folder(tmp_path)
+    before = rows_in(tmp_path)
+    platform.change = nothing
+    seen: list[tuple[str | None, str]] = []
+
+    def refuses(task: da.FileReport) -> bool:
+        seen.append((task.day, " ".join(task.doubts)))
+        return not task.doubts
+
+    with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
+        scan.to_folder(tmp_path, refresh="all", on_doubt=refuses)
+    assert sorted(day for day, _ in seen if day) == DAYS[:2]
+    assert all(numbers_in(doubts) == KEPT for _, doubts in seen)
+    assert rows_in(tmp_path) == before
+
+
+def test_the_log_names_every_doubtful_day(
+    client: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    scan = days(client, 5)
+    scan.to_folder(tmp_path)
+    platform.change = nothing
+    with pytest.warns(da.ShrunkWarning):
+        scan.to_folder(tmp_path, refresh="all")
+    logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []
+
+
+# What looks wrong in a run of several days.
+
+Day = list[dict[str, Any]]
+
+
+def days_of(counts: list[int]) -> list[Day]:
+    """So many codes of each day."""
+    return [codes_of(day, count) for day, count in enumerate(counts, 1)]
+
+
+def codes_of(day: int, count: int, **values: Any) -> Day:
+    """Codes of a day."""
+    times = {"allocated_time": f"2024-01-{day:02} 09:00:00", "name": "x"}
+    return [{"id": f"{day}-{number}", **times, **values} for number in range(count)]
+
+
+FEW = [12, 14, 16, 18]
+# The days, those in doubt, and the class of the warning.
+DOUBTS: dict[str, tuple[list[Day], list[int], type[Warning] | None]] = {
+    "different numbers": (days_of(FEW), [], None),
+    "hardly any rows beside neighbors": (days_of([*range(40, 50), 9, *range(50, 53)]), [11], da.IncompleteWarning),
+    "a day that is free each week": (days_of([*range(41, 47), 0, *range(47, 53), 0, 53, 54]), [], None),
+    "equal highest numbers": (days_of([150, 150, 7, 150]), [1, 2, 4], da.IncompleteWarning),
+    "three equal numbers": (days_of([73, 73, 73]), [1, 2, 3], da.IncompleteWarning),
+    "a higher number": (days_of([150, 150, 151, 150]), [], None),
+    "small equal numbers": (days_of([9, 9, 9, 9]), [], None),
+    "a round number": (days_of([1_000, 7]), [1], da.IncompleteWarning),
+    "no id": ([*days_of(FEW), [*codes_of(5, 12), *codes_of(5, 1, id=None)]], [5], da.DataAccessWarning),
+    "an id twice": ([*days_of(FEW), codes_of(5, 13)[:12] * 2], [5], da.DataAccessWarning),
+    "no value in a column": ([*days_of(FEW), codes_of(5, 13, name=None)], [5], da.AbsentAttributeWarning),
+    "a row of another day": ([*days_of(FEW), [*codes_of(5, 13), *codes_of(7, 1)]], [5], da.StrayDayWarning),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTS)
+def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tmp_path: Path, name: str) -> None:
+    found, wrong, category = DOUBTS[name]
+    doubtful_days = [f"2024-01-{day:02}" for day in wrong]
+
+    def give(connection: Any, number: int) -> None:
+        day = int(day_of(server.requests[number].body.decode())[-2:])
+        connection.sendall(response_of(found[day - 1]))
+
+    with serving(give) as server:
+        stop = f"2024-01-{len(found) + 1:02}"
+        scan = connect(server.base_url).scan_codes(
+            ["id", "allocated_time", "name"], allocated_time=da.days("2024-01-01", stop)
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report = scan.to_folder(tmp_path)
+        assert [each.category for each in caught] == ([] if category is None else [category])
+        assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == doubtful_days
+        if category is None:
+            assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").refreshed == len(found)
+            return
+        # What only all days together show is no error of one of them.
+        with pytest.raises((da.ScanIncompleteError, da.DoubtfulDataError)) as refused:
+            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
+        assert refused.value.exit_code == 65
+        assert {task[:10] for task in getattr(refused.value, "failed", {})} <= set(doubtful_days)
+        # Warnings are errors here.
+        assert scan.to_folder(tmp_path, accept=doubtful_days, on_doubt="error").doubtful_days == []
+        assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").doubtful_days == []
+        assert da.folder_status(tmp_path).doubtful_days == []
+
+
+# Snapshots.
+
+
+def rows_of(folder: Path) -> list[int]:
+    """The numbers in a folder."""
+    return sorted(pl.read_parquet(folder)["n"].to_list())
+
+
+@pytest.mark.both_clients
+def test_each_run_replaces_a_scan_without_days(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox() as service:
+        scan = connect(service).scan_codes(["id"], allocated_time=da.since("2024-01-01"))
+        service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 12:00:00"}])
+        assert scan.to_folder(tmp_path).rows == 1
+        service.load("promotion_code", [{"id": "b", "allocated_time": "2024-01-15 13:00:00"}])
+        report = scan.to_folder(tmp_path)
+        assert (report.rows, report.new, report.kept, report.refreshed) == (2, 0, 0, 1)
+
+
+def counted(fails: set[str]) -> Callable[[Any, str, int], None]:
+    """Each response has the number of its request for its value, from 1 on, and the value: `c3`."""
+
+    def give(connection: Any, value: str, before: int) -> None:
+        failure = http(b"", "400 Bad Request")
+        connection.sendall(
+            failure if value in fails else response_of([{"n": 10 * int(value) + before + 1, "text": "x"}])
+        )
+
+    return give
+
+
+@pytest.mark.fault("S13")
+def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Path) -> None:
+    fails = {"2"}
+    with responding(counted(fails)) as server:
+        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path)
+        fails.clear()
+        assert (scan.to_folder(tmp_path).kept, rows_of(tmp_path)) == (2, [11, 22, 31])
+        fails.add("3")
+        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
+            scan.to_folder(tmp_path)
+        assert rows_of(tmp_path) == [12, 23, 31]
+        fails.clear()
+        asked = len(values_asked(server))
+        report = scan.to_folder(tmp_path)
+        assert (values_asked(server)[asked:], report.kept, report.refreshed) == (["3"], 2, 1)
+        assert rows_of(tmp_path) == [12, 23, 33]
+        asked = len(values_asked(server))
+        assert scan.to_folder(tmp_path).refreshed == 3
+        assert values_asked(server)[asked:] == ["1", "2", "3"]
+
+
+def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> None:
+    fails = {"2", "3"}
+    with responding(counted(fails)) as server:
+        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path)
+        fails.clear()
+        fails.add("1")
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path, refresh="all")
+        fails.clear()
+        report = scan.to_folder(tmp_path)
+        # The file of the first run is of another snapshot than those of the second.
+        assert (report.kept, report.refreshed, rows_of(tmp_path)[0]) == (2, 1, 13)
+
+
+def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path: Path) -> None:
+    shrunk: set[str] = set()
+
+    def give(connection: Any, value: str, before: int) -> None:
+        rows = [] if value in shrunk else [{"n": 10 * int(value) + before + 1, "text": "x"}]
+        connection.sendall(response_of(rows))
+
+    def night() -> tuple[list[str], list[bool], list[int]]:
+        """What one run requests, which tasks are in doubt, and the rows."""
+        before = len(values_asked(server))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", da.ShrunkWarning)
+            report = scan.to_folder(tmp_path)
+        asked = sorted(values_asked(server)[before:])
+        return (
+            asked,
+            [bool(task.doubts) for task in report.files],
+            sorted(pl.read_parquet(tmp_path / "*.parquet")["n"].to_list()),
+        )
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["1", "2", "3"])
+        every = ["1", "2", "3"]
+        assert night() == (every, [False, False, False], [11, 21, 31])
+        shrunk.add("2")
+        assert night() == (every, [False, True, False], [12, 21, 32])
+        assert night() == (every, [False, True, False], [13, 21, 33])
+        shrunk.clear()
+        assert night() == (every, [False, False, False], [14, 24, 34])
+        assert night() == (every, [False, False, False], [15, 25, 35])

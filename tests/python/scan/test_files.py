@@ -1,11 +1,19 @@
-"""Scans into files: their content and column types in each format."""
+"""Scans into files: a file is complete or absent whatever fails; where it goes, how it is packed, and open files."""
 
 from __future__ import annotations
 
-import csv
-import json
+import asyncio
+import errno
+import gzip
+import io
+import os
+import signal
+import stat
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,165 +24,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
-from support.raw_server import always, serving
-from support.scan_requests import ScanRequest, ok_response, rows_of, rows_of_all, scan_of_parts, scan_server
-from support.streams import in_parts, response_of, scan_of, whole
-from support.written_files import kind_of, rows_in, write
+from support.arguments import about
+from support.raw_server import Close, http, serving
+from support.scan_requests import (
+    SILENCE,
+    ScanRequest,
+    ThenClose,
+    ok_response,
+    rows_of,
+    rows_of_all,
+    scan_of_parts,
+    scan_server,
+)
+from support.streams import CLOSING, HEAD, OPENING, in_parts, records, response_of, scan_of, whole
+from support.written_files import KINDS, kind_of, on_posix, rows_in, write
 
 import dataaccess as da
 
-# Values that files get wrong.
-ODD: list[dict[str, Any]] = [
-    {"a": "plain", "b": 1, "c": 1.5, "d": True, "e": "2024-01-15 10:00:00", "f": {"k": [1, None, "x"]}},
-    {"a": None, "b": None, "c": None, "d": None, "e": None, "f": None},
-    {"a": 'quote " comma , semicolon ;', "b": 2**63 - 1, "c": -0.0, "d": False, "e": "1970-01-01 00:00:00", "f": []},
-    {"a": "line\nfeed\r\nreturn\rtab\t", "b": -(2**63), "c": 5e-324, "d": None, "e": "9999-12-31 23:59:59", "f": "x"},
-    {"a": "NUL\0in it", "b": 0, "c": 1.7976931348623157e308, "d": True, "e": "0001-01-01 00:00:00", "f": 2**70},
-    {"a": "Zoë 夏 🎁 \u2028 \u202e \ufeff", "b": 7, "c": 0.1, "d": True, "e": "2024-02-29 23:59:59.5", "f": 1.25},
-    {"a": "null", "b": 1, "c": 1e-7, "d": False, "e": None, "f": "null"},
-    {"a": "  blanks  ", "b": 2**53 + 1, "c": 1e22, "d": True, "e": None, "f": True},
-    {"a": "=1+1", "b": 3, "c": 3.0, "d": True, "e": None, "f": "{}"},
-    {"a": "\\N \\n \\", "b": 4, "c": 4.25, "d": True, "e": None, "f": {"ä": {"": []}}},
-]
-ODD_TYPES = {"a": "string", "b": "int64", "c": "float64", "d": "bool", "e": "timestamp", "f": "json"}
-
-
-@pytest.fixture
-def odd() -> Iterator[str]:
-    """The address of a service whose rows these are."""
-    with serving(always(response_of(ODD))) as server:
-        yield server.base_url
-
-
-def odd_scan(client: Any, **options: Any) -> Any:
-    return scan_of(client, list(ODD_TYPES), **{"schema": ODD_TYPES, **options})
-
-
-def test_parquet_has_the_columns_of_the_scan(connect: Any, odd: str, tmp_path: Path) -> None:
-    scan = odd_scan(connect(odd))
-    scan.to_parquet(tmp_path / "odd.parquet")
-    table = pq.read_table(tmp_path / "odd.parquet")
-    assert table.equals(scan.to_arrow())
-    assert table.schema.equals(scan.to_arrow().schema, check_metadata=True)
-    assert [str(kind) for kind in table.schema.types] == [
-        "string",
-        "int64",
-        "double",
-        "bool",
-        "timestamp[us]",
-        "string",
-    ]
-    assert pl.read_parquet(tmp_path / "odd.parquet").equals(scan.to_polars())
-    pd.testing.assert_frame_equal(
-        pd.read_parquet(tmp_path / "odd.parquet", dtype_backend="pyarrow"), scan.to_pandas(dtype_backend="pyarrow")
-    )
-    found = duckdb.read_parquet(str(tmp_path / "odd.parquet")).fetchall()
-    assert found == [tuple(row.values()) for row in table.to_pylist()]
-    assert {pq.ParquetFile(tmp_path / "odd.parquet").metadata.row_group(0).column(0).compression} == {"ZSTD"}
-
-
-def test_lines_of_json_are_the_rows_of_the_scan(connect: Any, odd: str, tmp_path: Path) -> None:
-    scan = odd_scan(connect(odd))
-    scan.to_jsonl(tmp_path / "odd.jsonl")
-    lines = (tmp_path / "odd.jsonl").read_bytes().splitlines()
-    rows = [json.loads(line) for line in lines]
-    assert rows == scan.to_dicts() == ODD
-    assert [str(value) for row in rows for value in row.values()] == [
-        str(value) for row in ODD for value in row.values()
-    ]
-    assert len((tmp_path / "odd.jsonl").read_text(encoding="utf-8").split("\n")) == len(ODD) + 1, (
-        "lines end by \\n alone"
-    )
-
-
-def test_lines_of_json_keep_the_keys_that_columns_do_not(connect: Any, tmp_path: Path) -> None:
-    rows = [{"n": 1, "more": {"k": 1}}, {"text": "a", "n": 2, "ä": None}]
-    with serving(always(response_of(rows))) as server:
-        scan = scan_of(connect(server.base_url))
-        scan.to_jsonl(tmp_path / "rows.jsonl")
-        text = (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
-        assert [list(json.loads(line)) for line in text.splitlines()] == [["n", "text", "more"], ["n", "text", "ä"]]
-        assert [json.loads(line) for line in text.splitlines()] == scan.to_dicts()
-        assert scan.last_stats.extra_keys == {"more": 1, "ä": 1}
-
-
-def test_other_libraries_read_the_lines_of_json(connect: Any, tmp_path: Path) -> None:
-    with serving(in_parts(whole(500))) as server:
-        scan = scan_of(connect(server.base_url))
-        path = tmp_path / "rows.jsonl"
-        scan.to_jsonl(path)
-        rows = scan.to_dicts()
-    assert pl.read_ndjson(path).to_dicts() == rows
-    assert pd.read_json(path, lines=True).to_dict("records") == rows
-    assert duckdb.read_json(str(path)).fetchall() == [tuple(row.values()) for row in rows]
-
-
-def test_csv_has_the_values_of_the_scan(connect: Any, odd: str, tmp_path: Path) -> None:
-    odd_scan(connect(odd)).to_csv(tmp_path / "odd.csv")
-    with (tmp_path / "odd.csv").open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file)
-    assert header == list(ODD_TYPES)
-    assert len(lines) == len(ODD)
-    for line, row in zip(lines, ODD, strict=True):
-        for text, (column, value) in zip(line, row.items(), strict=True):
-            if value is None:
-                assert text == ""
-            elif column == "c":
-                assert repr(float(text)) == repr(value)
-            elif column in "bdf":
-                assert json.loads(text) == value
-            else:
-                assert text == value.replace("59.5", "59.500")
-
-
-def test_other_libraries_read_the_csv(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    scan = connect(sandbox).scan_codes(allocated_time=da.after("2024-02-20"))
-    path = tmp_path / "codes.csv"
-    scan.to_csv(path)
-    frame = scan.to_polars()
-    assert pl.read_csv(path, schema=frame.schema).equals(frame)
-    pandas = pd.read_csv(
-        path,
-        dtype=scan.to_pandas().dtypes.drop(times := ["date_created", "allocated_time", "last_used_time"]).to_dict(),
-        parse_dates=times,
-    ).astype(dict.fromkeys(times, "datetime64[us]"))  # pandas 2 reads nanoseconds
-    pd.testing.assert_frame_equal(pandas, scan.to_pandas(), check_dtype=False)
-    types = {name: "varchar" for name, kind in frame.schema.items() if kind == pl.String}
-    found = duckdb.read_csv(str(path), dtype=types)
-    assert [tuple(row.values()) for row in frame.to_dicts()] == found.fetchall()
-
-
-def test_in_csv_an_empty_string_is_a_missing_one_as_documented(connect: Any, tmp_path: Path) -> None:
-    with serving(always(response_of([{"n": 1, "text": ""}, {"n": 2, "text": None}]))) as server:
-        scan_of(connect(server.base_url)).to_csv(tmp_path / "rows.csv")
-    assert (tmp_path / "rows.csv").read_text() == "n,text\n1,\n2,\n"
-
-
-def test_a_column_of_nothing_keeps_its_lines(connect: Any, tmp_path: Path) -> None:
-    with serving(always(response_of([{"text": None}, {"text": "a"}, {"text": None}]))) as server:
-        scan_of(connect(server.base_url), ["text"]).to_csv(tmp_path / "rows.csv")
-    with (tmp_path / "rows.csv").open(newline="") as file:
-        assert list(csv.reader(file)) == [["text"], [""], ["a"], [""]]
-
-
-def test_files_of_all_codes(connect: Any, sandbox: da.Sandbox, path: Path) -> None:
-    scan = connect(sandbox).scan_codes(allocated_time=da.days("2024-01-01", "2024-03-01"))
-    write(scan, kind_of(path), path)
-    assert scan.last_stats.requests == 60
-    frame = scan.to_polars()
-    found: pl.DataFrame
-    match kind_of(path):
-        case "parquet":
-            found = pl.read_parquet(path)
-        case "csv":
-            found = pl.read_csv(path, schema=frame.schema)
-        case _:
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            assert rows == scan.to_dicts()
-            return
-    assert found.equals(frame)
-    assert len(found) > 3_000
-
+DAY = da.on("2024-01-15")
+every_kind = pytest.mark.parametrize("kind", KINDS)
 
 # Several requests.
 
@@ -192,22 +60,6 @@ def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, pa
         write(scan, kind_of(path), path)
         assert rows_in(path) == rows_of_all(6)
         assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
-
-
-def test_the_suffix_of_csv_chooses_its_separator(connect: Any, odd: str, tmp_path: Path) -> None:
-    scan = odd_scan(connect(odd))
-    scan.to_csv(tmp_path / "comma.csv")
-    scan.to_csv(tmp_path / "tabs.tsv")
-    with (tmp_path / "comma.csv").open(newline="") as comma, (tmp_path / "tabs.tsv").open(newline="") as other:
-        assert list(csv.reader(other, delimiter="\t")) == list(csv.reader(comma))
-
-
-def test_a_file_with_a_limit(connect: Any, path: Path) -> None:
-    with scan_server(ok_response) as parts:
-        client = connect(parts.base_url)
-        write(scan_of_parts(client, 6, limit=5), kind_of(path), path)
-        assert rows_in(path) == rows_of_all(6)[:5]
-        assert parts.asked == [0, 1, 2]
 
 
 def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
@@ -234,33 +86,6 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
         assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
 
 
-# No rows.
-
-
-@pytest.mark.parametrize("requests", [1, 3])
-def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
-    with scan_server(lambda _asked: response_of([])) as parts:
-        for schema, kinds in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
-            write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
-            match kind_of(path):
-                case "parquet":
-                    table = pq.read_table(path)
-                    assert (table.num_rows, table.schema.names, table.schema.types) == (0, ["n", "text"], kinds)
-                case "csv":
-                    assert path.read_bytes() == b"n,text\n"
-                case _:
-                    assert path.read_bytes() == b""
-
-
-def test_codes_without_rows_have_their_types(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(allocated_time=da.on("1999-01-01"))
-    scan.to_parquet(tmp_path / "codes.parquet")
-    assert pq.read_schema(tmp_path / "codes.parquet").equals(scan.to_arrow().schema)
-
-
-# The rest of it.
-
-
 @pytest.mark.both_clients
 def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
     with scan_server(lambda asked: response_of([{"n": asked.part}])) as parts:
@@ -272,3 +97,489 @@ def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
             assert caught[0].filename == write.__code__.co_filename
         assert scan.last_stats.absent == ["text"]
     assert path.exists()
+
+
+@pytest.mark.parametrize("requests", [1, 3])
+def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
+    with scan_server(lambda _asked: response_of([])) as parts:
+        for schema, types in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
+            write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
+            match kind_of(path):
+                case "parquet":
+                    table = pq.read_table(path)
+                    assert (table.num_rows, table.schema.names, table.schema.types) == (0, ["n", "text"], types)
+                case "csv":
+                    assert path.read_bytes() == b"n,text\n"
+                case _:
+                    assert path.read_bytes() == b""
+
+
+# A file is complete or absent.
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> None:
+    refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
+    with scan_server(lambda asked: refused if asked.part == 2 else ok_response(asked)) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 5)
+        with pytest.raises(da.RequestRejectedError, match=r"\b3 of 5\b"):
+            write(scan, kind_of(path), path)
+        assert scan.last_stats is None or not scan.last_stats
+
+
+# Responses that are cut off.
+
+MANY = 70_000
+"""Rows of more than one batch, so that some are in the file when the response is cut off."""
+
+
+def long(break_off: Callable[[int], int | None]) -> Any:
+    """A long response, each time cut after so many rows."""
+
+    def respond(connection: Any, number: int) -> None:
+        count = break_off(number)
+        connection.sendall(HEAD + OPENING + records(0, MANY if count is None else count))
+        if count is None:
+            connection.sendall(CLOSING)
+        raise Close
+
+    return serving(respond)
+
+
+def test_rows_of_a_response_that_was_cut_off_are_not_in_the_file(connect: Any, path: Path) -> None:
+    with long(lambda number: MANY - 1_000 * (number + 1) if number < 2 else None) as server:
+        scan = scan_of(connect(server.base_url))
+        write(scan, kind_of(path), path)
+        assert [row["n"] for row in rows_in(path)] == list(range(MANY))
+        assert len(server.requests) == 3
+        assert (scan.last_stats.rows, scan.last_stats.retries) == (MANY, 2)
+
+
+def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Path) -> None:
+    def respond(connection: Any, number: int) -> None:
+        first = records(0, MANY) if number == 0 else b'{"n":"a","text":1}'
+        connection.sendall(HEAD + OPENING + first + (CLOSING if number else b""))
+        raise Close
+
+    with serving(respond) as server:
+        scan = scan_of(connect(server.base_url))
+        write(scan, kind_of(path), path)
+        if kind_of(path) == "parquet":
+            assert pq.read_table(path).to_pylist() == [{"n": "a", "text": 1}]
+        elif kind_of(path) == "csv":
+            assert path.read_text() == "n,text\na,1\n"
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
+    with long(lambda _number: MANY) as server:
+        with pytest.raises(kinds.Truncated):
+            write(scan_of(connect(server.base_url, retry_for=0.2)), kind_of(path), path)
+        assert len(server.requests) == 2
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, path: Path) -> None:
+    late = b'],"status":false}}'
+    parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
+    with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
+        write(scan_of(connect(server.base_url)), kind_of(path), path)
+
+
+def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
+    def respond(asked: ScanRequest) -> bytes:
+        data = ok_response(asked)
+        return ThenClose(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
+
+    with scan_server(respond) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 4)
+        write(scan, kind_of(path), path)
+        assert rows_in(path) == rows_of_all(4)
+        assert scan.last_stats.retries == 6
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
+    # More rows than are buffered: some are written before the response is cut off. Then the file has rows of another
+    # request before them: `to_folder` has a file for each.
+    def respond(asked: ScanRequest) -> bytes:
+        if asked.part != 1:
+            return response_of(rows_of(asked.part))
+        return ThenClose(response_of(rows_of(1, 5 * MANY))[:-3])
+
+    with scan_server(respond) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=1), 3)
+        with pytest.raises(kinds.Truncated, match=r"\b2 of 3\b"):
+            write(scan, kind_of(path), path)
+        assert parts.asked.count(1) == 1
+
+
+# What ends it early.
+
+
+@pytest.mark.async_only
+@pytest.mark.usefixtures("unchanged_folder")
+def test_cancelling_leaves_no_file(path: Path) -> None:
+    async def main() -> None:
+        with scan_server(lambda asked: SILENCE if asked.part else ok_response(asked)) as parts:
+            scan = scan_of_parts(da.AsyncClient(parts.base_url, token="t", concurrency=3), 6)
+            task = asyncio.create_task(getattr(scan, f"to_{kind_of(path)}")(path))
+            while len(parts.asked) < 4:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_closing_the_client_leaves_no_file(path: Path) -> None:
+    with scan_server(lambda _asked: SILENCE) as parts:
+        client = da.Client(parts.base_url, token="tok-test")
+        threading.Timer(0.2, client.close).start()
+        with pytest.raises(da.ClientClosedError):
+            write(scan_of_parts(client, 3), kind_of(path), path)
+
+
+INTERRUPTED = """
+import signal, sys
+import dataaccess as da
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+client = da.Client(sys.argv[1], token="tok-test")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
+"""
+
+
+@on_posix
+@pytest.mark.usefixtures("unchanged_folder")
+def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 1))
+        while True:
+            connection.sendall(b"," + records(1, 5_000))
+
+    with serving(endless) as server:
+        command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
+            while not server.requests:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            writer.send_signal(signal.SIGINT)
+            _, output = writer.communicate(timeout=20)
+        assert "KeyboardInterrupt" in output
+        drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
+        assert drafts == []
+
+
+FULL = """
+import resource, sys
+import dataaccess as da
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+client = da.Client(sys.argv[1], token=sys.argv[2])
+scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-03-01"))
+try:
+    getattr(scan, "to_" + sys.argv[3])(sys.argv[4])
+except OSError as error:
+    print(type(error).__name__, error.errno, error.path)
+"""
+
+
+@on_posix
+@pytest.mark.usefixtures("unchanged_folder")
+def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
+    command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert output == [f"FileError {errno.EFBIG} {path}"]
+
+
+# Where it goes.
+
+
+def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path: Path) -> None:
+    path.write_text("of last week")
+    seen: list[tuple[list[str], str]] = []
+
+    def respond(asked: ScanRequest) -> bytes:
+        seen.append((sorted(found.name for found in path.parent.iterdir()), path.read_text()))
+        return ok_response(asked)
+
+    with scan_server(respond) as parts:
+        write(scan_of_parts(connect(parts.base_url, concurrency=1), 3), kind_of(path), path)
+    for names, text in seen:
+        assert text == "of last week"
+        *draft, old = names
+        assert old == path.name
+        assert all(name.startswith(f".{path.name}.") and name.endswith(".tmp") for name in draft)
+    assert any(len(names) == 2 for names, _ in seen), "it is written beside its place"
+    assert len(seen) == 3
+    assert rows_in(path) == rows_of_all(3)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_may_write_at_once(sandbox: da.Sandbox, path: Path) -> None:
+    scan = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-10", "2024-01-20"))
+    threads = [threading.Thread(target=write, args=(scan, kind_of(path), path)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(path.parent.iterdir()) == [path]
+    text = path.read_bytes()
+    write(scan, kind_of(path), path)
+    assert path.read_bytes() == text
+
+
+MEMORY = """
+import resource, sys
+import dataaccess as da
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+client = da.Client(sys.argv[1], token="tok-test")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+write = getattr(scan, "to_" + sys.argv[2])
+write(sys.argv[3])
+before = peak()
+write(sys.argv[3])
+print(scan.last_stats.rows, scan.last_stats.bytes >> 20, peak() - before)
+"""
+
+
+@on_posix
+@pytest.mark.quiet
+def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> None:
+    part = b"," + records(100_000, 5_000)
+    counts = {0: 5 * 2**20 // len(part), 1: 80 * 2**20 // len(part)}
+
+    def large(connection: Any, number: int) -> None:
+        connection.sendall(HEAD + OPENING + part[1:])
+        for _ in range(1, counts[number]):
+            connection.sendall(part)
+        connection.sendall(CLOSING)
+        raise Close
+
+    with serving(large) as server:
+        command = [sys.executable, "-c", MEMORY, server.base_url, kind_of(path), str(path)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows, size, grown = map(int, output.split())
+    assert rows == counts[1] * 5_000
+    assert size >= 79
+    assert grown < 60, f"{grown} MiB more for a response of {size} MiB"
+    assert list(path.parent.iterdir()) == [path]
+
+
+# Where it goes.
+
+
+@pytest.mark.parametrize("of", [str, Path, lambda path: Path(f"{path.parent}/./{path.name}"), lambda path: path.name])
+def test_a_path_is_a_string_or_a_path_and_that_of_the_call(
+    connect: Any, path: Path, of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = path.with_name(f"夏 'ü\".{kind_of(path)}")
+    monkeypatch.chdir(path.parent)
+
+    def respond(asked: ScanRequest) -> bytes:
+        os.chdir(path.parent.parent)
+        return ok_response(asked)
+
+    with scan_server(respond) as parts:
+        write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), of(path))
+    assert rows_in(path) == rows_of_all(2)
+
+
+@on_posix
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_has_the_mode_of_any_new_file(connect: Any, path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        with scan_server(ok_response) as parts:
+            write(scan_of_parts(connect(parts.base_url), 1), kind_of(path), path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@every_kind
+def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    places: dict[str | Path, int | None] = {
+        tmp_path / "no" / "folder": errno.ENOENT,
+        tmp_path / "file" / "rows": errno.ENOTDIR,
+        tmp_path: None,
+        "": None,
+        "a\0b": None,
+        tmp_path / ("x" * 300): errno.ENAMETOOLONG,
+        f"{tmp_path}/rows/": None,
+    }
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 2)
+        for place, number in places.items():
+            with pytest.raises(da.FileError) as caught:
+                write(scan, kind, place)
+            error = caught.value
+            assert isinstance(error, OSError)
+            assert error.errno == number
+            assert error.path is not None
+        assert parts.asked == []
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+@every_kind
+def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
+    connect: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / f"a b.{kind}"
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 2)
+        for given in (f"~/a b.{kind}", Path("~", f"a b.{kind}"), path.as_uri(), f"file://localhost{path}"):
+            write(scan, kind, given)
+            assert rows_in(path) == rows_of_all(2)
+            path.unlink()
+        assert list(tmp_path.iterdir()) == []
+
+
+URLS = ["ftp://host/codes", "http://host/codes", "hdfs://host/codes", "file://host/codes", Path("http://host/codes")]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_url_that_is_not_supported_is_refused_before_anything_is_sent(
+    connect: Any, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 2)
+        folders, files = (scan.to_folder, scan.read_folder), (scan.to_parquet, scan.to_csv, scan.to_jsonl)
+        for argument, uses in {"folder": folders, "path": files}.items():
+            for use in uses:
+                with pytest.raises(da.ValidationError, check=about(argument)):
+                    use(url)
+        assert parts.asked == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "options"),
+    [
+        *[("to_csv", f"x.{suffix}", {}) for suffix in ("csv.bz2", "csv.XZ", "zip", "tgz", "xlsx", "arrow.gz")],
+        *[("to_csv", f"x.{suffix}", {}) for suffix in ("parquet", "parquet.gz", "json")],
+        *[("to_jsonl", f"x.{suffix}", {}) for suffix in ("jsonl.lz4", "json.zstd", "pq")],
+        *[("to_parquet", f"x.{suffix}", {}) for suffix in ("parquet.gz", "zst", "feather", "csv", "JSONL", "csv.gz")],
+        ("to_csv", "x.csv.gz", {"compression": "zstd"}),
+        ("to_csv", "x.csv.gz", {"compression": None}),
+        ("to_jsonl", "x.ZST", {"compression": "gzip"}),
+        ("to_csv", "x.csv", {"compression": "bz2"}),
+        ("to_csv", "x.csv", {"escape_formulas": 1}),
+    ],
+)
+def test_what_would_be_a_wrong_file_is_refused_before_anything_is_sent(
+    connect: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, name: str, options: Any
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 1)
+        for place in ("", "~/", f"file://{tmp_path}/", "s3://bucket/"):
+            with pytest.raises(da.ValidationError, check=about(next(iter(options), "path"))):
+                getattr(scan, method)(f"{place}{name}", **options)
+        assert (list(tmp_path.iterdir()), parts.asked) == ([], [])
+        # Other suffixes are the user's own.
+        for other in ("x", "x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
+            getattr(scan, method)(tmp_path / other)
+        assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+@every_kind
+@pytest.mark.parametrize("place", [None, 7, b"rows", ["rows"], io.StringIO()])
+def test_what_is_no_path_and_no_binary_file_is_a_type_error(client: Any, kind: str, place: Any) -> None:
+    scan = client.scan_codes(["id"], allocated_time=DAY)
+    with pytest.raises(TypeError):
+        write(scan, kind, place)
+    assert scan.last_stats is None
+
+
+# Packed, and open.
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "compression"),
+    [
+        (".gz", {}, "gzip"),
+        (".zst", {}, "zstd"),
+        ("", {"compression": "gzip"}, "gzip"),
+        (".GZ", {}, "gzip"),
+        (".Zst", {}, "zstd"),
+        (".gz", {"compression": "gzip"}, "gzip"),
+        ("", {"compression": None}, None),
+    ],
+)
+@pytest.mark.parametrize("method", ["to_csv", "to_jsonl"])
+def test_text_files_are_compressed_as_their_name_or_the_caller_says(
+    client: Any, tmp_path: Path, method: str, name: str, options: Any, compression: Any
+) -> None:
+    scan = client.scan_codes(allocated_time=DAY)
+    name = f"x.{method.removeprefix('to_')}{name}"
+    getattr(scan, method)(tmp_path / "plain")
+    getattr(scan, method)(str(tmp_path / name), **options)
+    plain, packed = (tmp_path / "plain").read_bytes(), (tmp_path / name).read_bytes()
+    assert compression is None or len(packed) < len(plain)
+    if compression == "zstd":
+        assert pa.input_stream(tmp_path / name, compression="zstd").read() == plain
+    else:
+        assert (gzip.decompress(packed) if compression else packed) == plain
+
+
+def test_other_libraries_read_compressed_files(client: Any, tmp_path: Path) -> None:
+    scan = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
+    scan.to_csv(tmp_path / "x.csv.gz")
+    scan.to_jsonl(tmp_path / "x.jsonl.zst")
+    rows = scan.to_dicts()
+    assert pd.read_csv(tmp_path / "x.csv.gz").to_dict("records") == rows
+    assert pl.read_csv(tmp_path / "x.csv.gz").to_dicts() == rows
+    lines: Any = duckdb.sql(f"from '{tmp_path}/x.jsonl.zst'")
+    assert lines.fetchall() == [tuple(row.values()) for row in rows]
+
+
+class Dribble(io.RawIOBase):
+    """An unbuffered file that takes a few bytes at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.content = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.content += bytes(data[:1000])
+        return min(len(data), 1000)
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("method", ["to_parquet", "to_csv", "to_jsonl"])
+def test_an_open_file_gets_what_a_path_gets(client: Any, tmp_path: Path, method: str) -> None:
+    scan = client.scan_codes(allocated_time=DAY)
+    getattr(scan, method)(tmp_path / "x")
+    expected = (tmp_path / "x").read_bytes()
+    memory, dribble = io.BytesIO(b"before "), Dribble()
+    memory.seek(0, io.SEEK_END)
+    getattr(scan, method)(memory)
+    assert memory.getvalue() == b"before " + expected
+    getattr(scan, method)(dribble)
+    assert dribble.content == expected
+    if method != "to_parquet":
+        getattr(scan, method)(packed := io.BytesIO(), compression="gzip")
+        assert gzip.decompress(packed.getvalue()) == expected
+
+
+def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
+    with serving(in_parts(whole(3)[:-1])) as server:
+        memory = io.BytesIO()
+        with pytest.raises(kinds.Truncated):
+            scan_of(connect(server.base_url, retry_for=0)).to_csv(memory)
+    assert memory.getvalue() == b""

@@ -1,64 +1,105 @@
-"""Which requests a scan sends: one a day, and one for each part of a long list."""
+"""Which requests a scan sends: one a day, and one for each part of a long list. Together they return each row once."""
 
 from __future__ import annotations
 
 import datetime as dt
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import product
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.arguments import about
 from support.parts import in_parts
-from support.scan_plans import conditions, day_starts, items, values
+from support.scan_plans import QUARTER, conditions, day_starts, items, values
 
 import dataaccess as da
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+DAYS = da.days("2024-01-01", "2024-01-04")
+X, Y, OPENED = da.col("x"), da.col("y"), da.col("opened")
+RAW = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
 
 
-def days_of(scan: Any, column: str = "allocated_time") -> list[str]:
-    """The times that the requests ask for, in UTC."""
-    return [f"{EPOCH + dt.timedelta(milliseconds=value):%Y-%m-%d %H:%M}" for value in values(scan, column)]
+def milliseconds(day: str) -> int:
+    """Midnight in UTC."""
+    return int(dt.datetime.fromisoformat(f"{day}T00:00+00:00").timestamp() * 1000)
 
 
-def test_a_range_of_days_is_a_request_a_day(client: Any, sandbox: da.Sandbox) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"), code_status="used")
-    requests = scan.requests()
-    assert len(requests) == 31 + 29 + 31
-    assert days_of(scan)[:2] == ["2024-01-01 00:00", "2024-01-02 00:00"]
-    assert days_of(scan)[-1] == "2024-03-31 00:00", "stop is excluded"
-    assert {(request["method"], request["url"]) for request in requests} == {
-        ("POST", sandbox.base_url + "/access/api/item/search")
-    }
-    for place, day in [(0, "2024-01-01"), (59, "2024-02-29"), (90, "2024-03-31")]:
-        body = client.validate_codes(["id"], allocated_time=da.on(day), code_status="used")
-        assert requests[place]["body"] == body
-    assert count(scan) == "91"
+FIRST, SECOND, THIRD = map(milliseconds, ("2024-01-01", "2024-01-02", "2024-01-03"))
+
+# A condition on items, how many values a request has, and the values of the conditions of each request.
+ITEMS: dict[str, tuple[Any, int, list[tuple[Any, ...]]]] = {
+    "a list": (X.matches(["a", "b", "c"]), 2, [(["a", "b"],), (["c"],)]),
+    "raw filters": ({"OR": [{"AND": [RAW]}]}, 2, [(["a", "b"],), (["c"],)]),
+    "a value twice": (X.matches(list("abacab")), 2, [(["a", "b"],), (["c"],)]),
+    "numbers twice": (X.matches([1, 1.0, 2, 2.5, 2]), 1, [([1],), ([2],), ([2.5],)]),
+    "texts that are no numbers": (X.matches(["1", "01", "1"]), 1, [(["1"],), (["01"],)]),
+    "another operator": (X.op("not_matches", [3, 4], data_type="number"), 1, [([3, 4],)]),
+    "each list": (
+        X.matches(["a", "b", "c"]) & Y.matches([1, 2]) & da.col("z").equals("q"),
+        2,
+        [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])],
+    ),
+    "days first": (
+        OPENED.on(da.days("2024-01-01", "2024-01-03")) & X.matches(["a", "b"]),
+        1,
+        [(FIRST, ["a"]), (FIRST, ["b"]), (SECOND, ["a"]), (SECOND, ["b"])],
+    ),
+    "each pair of days": (
+        OPENED.on(da.days("2024-01-01", "2024-01-03")) & da.col("closed").on(da.days("2024-01-02", "2024-01-04")),
+        9,
+        [(FIRST, SECOND), (FIRST, THIRD), (SECOND, SECOND), (SECOND, THIRD)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_a_condition_becomes_these_requests(client: Any, name: str) -> None:
+    where, size, expected = ITEMS[name]
+    asked = [tuple(each["value"] for each in group) for group in conditions(in_parts(size, items, client, where))]
+    assert repr(asked) == repr(expected)
+
+
+def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
+    where = X.matches(["a", "b", "c"]) | Y.matches(["a", "b", "c"])
+    (request,) = in_parts(1, items, client, where).requests()
+    assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
+
+
+def test_a_range_of_days_is_a_request_a_day_as_listed(connect: Any) -> None:
+    with da.Sandbox.demo(until="2024-02-29") as service:
+        client = connect(service, concurrency=1)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"), code_status="used")
+        days = [dt.date(2024, 1, 1) + dt.timedelta(days=number) for number in range(31 + 29 + 31)]
+        url = service.base_url + "/access/api/item/search"
+        assert [(request["method"], request["url"]) for request in scan.requests()] == [("POST", url)] * len(days)
+        assert [request["body"] for request in scan.requests()] == [
+            client.validate_codes(["id"], allocated_time=da.on(day), code_status="used") for day in days
+        ]
+        assert count(scan) == "91"
+        where = da.col("allocated_time").on(DAYS)
+        codes = client.scan_items("promotion_code", ["id"], where)
+        for same in (DAYS, da.on(DAYS)):
+            assert codes.requests() == client.scan_codes(["id"], allocated_time=same).requests()
+        who = ["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"]
+        few = in_parts(2, client.scan_codes, ["id"], allocated_time=DAYS, allocated_audience=who)
+        assert service.requests == []
+        few.to_dicts()
+        assert [request.body for request in service.requests] == [request["body"] for request in few.requests()]
+        assert len(service.requests) == 6
 
 
 def count(scan: Any) -> str:
     """The number of requests that a scan shows."""
     return repr(getattr(scan, "client", scan)).partition(" requests")[0].rpartition(", ")[2]
-
-
-def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        scan = in_parts(
-            2,
-            connect(service, concurrency=1).scan_codes,
-            ["id"],
-            allocated_time=da.days("2024-01-01", "2024-01-04"),
-            allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
-        )
-        explained = [request["body"] for request in scan.requests()]
-        assert service.requests == []
-        scan.to_dicts()
-        assert [request.body for request in service.requests] == explained
-        assert len(explained) == 6
 
 
 @pytest.mark.parametrize(
@@ -76,7 +117,7 @@ def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
 )
 def test_days_are_given_as_any_time_is(client: Any, start: Any, stop: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days(start, stop))
-    assert days_of(scan) == ["2024-02-28 00:00", "2024-02-29 00:00", "2024-03-01 00:00"]
+    assert values(scan, "allocated_time") == list(map(milliseconds, ("2024-02-28", "2024-02-29", "2024-03-01")))
 
 
 # Where clocks change: at a midnight, which is skipped or comes twice, and where a whole day is left out.
@@ -107,66 +148,15 @@ def test_days_begin_where_their_zone_says(connect: Any, sandbox: da.Sandbox, zon
         assert asked == expected
 
 
-def test_a_long_list_is_cut_into_parts(client: Any) -> None:
-    ids = [f"id-{number}" for number in range(2_500)]
-    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
-    assert values(scan, "allocated_audience") == [ids[:990], ids[990:1_980], ids[1_980:]]
-    scan = in_parts(
-        2_500,
-        client.scan_codes,
-        ["id"],
-        allocated_time=da.after("2024-01-01"),
-        allocated_audience=ids,
-    )
-    assert values(scan, "allocated_audience") == [ids]
-
-
 @pytest.mark.parametrize(
     "kind",
-    [list, tuple, iter, np.array, pd.Series, dict.fromkeys],
+    [list, tuple, iter, np.array, pd.Series, lambda ids: dict.fromkeys(ids).keys()],
     ids=["list", "tuple", "iterator", "numpy", "pandas", "keys"],
 )
 def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
-    ids = kind(["a", "b", "c"])
-    ids = ids.keys() if isinstance(ids, dict) else ids
-    scan = in_parts(2, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids)
-    assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
-
-
-def test_days_come_first_and_parts_within_them(client: Any) -> None:
-    scan = in_parts(
-        1,
-        client.scan_codes,
-        ["id"],
-        allocated_time=da.days("2024-01-01", "2024-01-03"),
-        allocated_audience=["a", "b", "c"],
-        code_status=["sent", "used"],
-    )
-    asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
-    days = [1_704_067_200_000, 1_704_153_600_000]
-    expected = [([name], [status], day) for day, name, status in product(days, "abc", [3, 4])]
-    assert asked == expected
-
-
-def test_a_value_that_occurs_twice_is_asked_for_once(client: Any) -> None:
-    scan = in_parts(
-        2,
-        client.scan_codes,
-        ["id"],
-        allocated_time=da.on("2024-01-15"),
-        allocated_audience=list("abacab"),
-    )
-    assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
-    x = da.col("x")
-    assert values(in_parts(1, items, client, x.matches([1, 1.0, 2, 2.5, 2])), "x") == [
-        [1],
-        [2],
-        [2.5],
-    ]
-    assert values(in_parts(1, items, client, x.matches([1.0, 1])), "x") == [[1.0]]
-    assert values(in_parts(1, items, client, x.matches(["1", "01", "1"])), "x") == [["1"], ["01"]]
-    exact = [2**53, 2**53 + 1, 2.0**53]
-    assert values(in_parts(1, items, client, x.matches(exact)), "x") == [[2**53], [2**53 + 1]]
+    ids = [f"id-{number}" for number in range(2_500)]
+    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=kind(ids))
+    assert values(scan, "allocated_audience") == [ids[:990], ids[990:1_980], ids[1_980:]]
 
 
 def same(one: float, other: float) -> bool:
@@ -196,62 +186,318 @@ def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
     assert asked == distinct
 
 
-def test_only_matches_lists_are_split(client: Any) -> None:
-    for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
-        condition = da.op(operator, [3, 4])
-        scan = in_parts(1, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), code_status=condition)
-        assert values(scan, "code_status") == parts
-        scan = in_parts(1, items, client, da.col("x").op(operator, [3, 4], data_type="number"))
-        assert values(scan, "x") == parts
-
-
-def test_each_list_of_a_where_is_split(client: Any) -> None:
-    where = da.col("x").matches(["a", "b", "c"]) & da.col("y").matches([1, 2]) & da.col("z").equals("q")
-    scan = in_parts(2, items, client, where)
-    asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
-    assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
-
-
-def test_raw_filters_are_split_too(client: Any) -> None:
-    condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
-    scan = in_parts(2, items, client, {"OR": [{"AND": [condition]}]})
-    assert values(scan, "x") == [["a", "b"], ["c"]]
-
-
-def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
-    where = da.col("x").matches(["a", "b", "c"]) | da.col("y").matches(["a", "b", "c"])
-    (request,) = in_parts(1, items, client, where).requests()
-    assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
-
-
-def test_days_of_a_where(client: Any) -> None:
-    days = da.days("2024-01-01", "2024-01-04")
-    scan = in_parts(1, items, client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]))
-    assert days_of(scan, "opened") == [f"2024-01-0{day} 00:00" for day in (1, 1, 2, 2, 3, 3)]
-    assert values(scan, "x") == [["a"], ["b"]] * 3
-    codes = client.scan_items("promotion_code", ["id"], da.col("allocated_time").on(days))
-    assert codes.requests() == client.scan_codes(["id"], allocated_time=days).requests()
-    assert codes.requests() == client.scan_codes(["id"], allocated_time=da.on(days)).requests()
-
-
-def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
-    days = da.days("2024-01-01", "2024-01-03")
-    scan = items(client, da.col("opened").on(days) & da.col("closed").on(days))
-    pairs = zip(days_of(scan, "opened"), days_of(scan, "closed"), strict=True)
-    assert [(one[8:10], other[8:10]) for one, other in pairs] == [
-        ("01", "01"),
-        ("01", "02"),
-        ("02", "01"),
-        ("02", "02"),
-    ]
-
-
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
     most = in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273])
     assert count(most) == "99,645"
-    with pytest.raises(da.ValidationError, match=r"365 x 274 .*100000", check=about("allocated_time")):
+    with pytest.raises(da.ValidationError, check=about("allocated_time")):
         in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"
+
+
+# Plans that cannot be: each problem is reported with its path, before anything is sent.
+
+VALUE = "filters.OR[0].AND[0].value"
+
+
+def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, str]]:
+    """The place of each problem of a call."""
+    with pytest.raises(da.ValidationError) as caught:
+        call(*arguments, **options)
+    message = str(caught.value)
+    if len(caught.value.problems) > 1:
+        message = "\n".join(caught.value.__notes__)
+    assert all(problem.message in message for problem in caught.value.problems)
+    return [(problem.argument, problem.path) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        da.days("2024-01-02", "2024-01-02"),
+        da.days("2024-01-02", "2024-01-01"),
+        da.days("soon", "2024-01-01"),
+        da.days("2024-01-01", None),  # type: ignore[arg-type] # on purpose
+        da.days(["2024-01-01"], "2024-01-02"),  # type: ignore[arg-type] # on purpose
+        da.days("1700-01-01", "2024-01-01"),
+        da.after(DAYS),  # type: ignore[arg-type] # on purpose
+        da.op("equals", DAYS),  # type: ignore[arg-type] # on purpose
+        # Each day of a week would be that week, and each of its rows would come seven times.
+        da.op("equals", DAYS, unit="WEEK"),  # type: ignore[arg-type] # on purpose
+        [da.on("2024-01-01")],
+    ],
+    ids=repr,
+)
+def test_a_range_that_is_invalid_is_reported_with_its_path(client: Any, days: Any) -> None:
+    assert problems_of(client.scan_codes, ["id"], allocated_time=days) == [("allocated_time", VALUE)]
+
+
+def test_a_range_belongs_to_times_of_one_group(client: Any) -> None:
+    places = problems_of(client.scan_codes, allocated_time=DAYS, allocated_audience=DAYS, code_status=DAYS)
+    assert places == [("allocated_audience", VALUE), ("code_status", VALUE.replace("AND[0]", "AND[1]"))]
+    for where in (X.matches(DAYS), X.equals(DAYS), X.before(DAYS)):  # type: ignore[arg-type] # on purpose
+        assert problems_of(items, client, where) == [("where", VALUE)]
+    assert problems_of(items, client, OPENED.op("equals", DAYS, unit="WEEK"))  # type: ignore[arg-type] # on purpose
+    either = X.equals("a") | (Y.equals("b") & OPENED.on(DAYS))
+    assert problems_of(items, client, either) == [("where", "filters.OR[1].AND[1].value")]
+    # One body is refused for days.
+    assert problems_of(client.validate_codes, ["id"], allocated_time=DAYS) == [("allocated_time", VALUE)]
+    with pytest.raises(da.ValidationError, match=r"client\.scan_items\("):
+        client.search_items("store", ["x"], OPENED.on(DAYS), item_type_id=7)
+
+
+def test_all_problems_are_reported_together(client: Any) -> None:
+    places = problems_of(
+        client.scan_codes,
+        ["id", "nmae"],
+        allocated_time=da.days("2024-01-02", "2024-01-01"),
+        code_status=9,
+        limit=0,
+        schema={"id": "strng"},
+    )
+    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", 'schema["id"]']
+    assert [argument for argument, _ in places] == arguments
+
+
+# The oracle: codes held here, and the days and lists that a scan is asked for, evaluated in Python.
+
+AUDIENCE = [f"m-{number:02}" for number in range(12)]
+STATUSES = [1, 3, 4]
+BEGINS = dt.date(2024, 3, 29)
+LENGTH = 6
+
+
+def stock(zone: str) -> list[dict[str, Any]]:
+    """Codes at the borders of each day, for each member and status, and some that belong to nobody."""
+    borders = list(day_starts(zone, BEGINS - dt.timedelta(days=1), BEGINS + dt.timedelta(days=LENGTH + 1)))
+    moments = [border + step * QUARTER for border in borders for step in (-1, 0, 3)]
+    held = product(moments, [None, *AUDIENCE])
+    return [
+        {
+            "id": f"c-{number * 7919 % 10_007:05}",
+            "name": f"code {number}",
+            "pool_id": number,
+            "allocated_time": f"{moment:%Y-%m-%d %H:%M:%S}",
+            "allocated_audience": member,
+            "audience_type": None if member is None else -1003,
+            "code_status": STATUSES[number % 3],
+        }
+        for number, (moment, member) in enumerate(held)
+    ]
+
+
+def day_of(row: dict[str, Any], zone: str) -> dt.date:
+    moment = dt.datetime.strptime(row["allocated_time"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=dt.UTC)
+    return moment.astimezone(ZoneInfo(zone)).date()
+
+
+class Stock:
+    """A service with the codes, and a client of it."""
+
+    def __init__(self, zone: str) -> None:
+        """Starts it."""
+        self.zone = zone
+        self.rows = sorted(stock(zone), key=lambda row: row["id"])
+        self.service = da.Sandbox(switches={"day_zone": zone})
+        self.service.load("promotion_code", self.rows)
+        self.client = self.service.client(timezone=zone)
+
+    def rows_of(self, day: dt.date, audience: list[str] | None, statuses: list[int] | None) -> list[dict[str, Any]]:
+        """The rows of one request."""
+        return [
+            row
+            for row in self.rows
+            if day_of(row, self.zone) == day
+            and (audience is None or row["allocated_audience"] in audience)
+            and (statuses is None or row["code_status"] in statuses)
+        ]
+
+
+ZONES = ["UTC", "Europe/Berlin"]
+
+
+@pytest.fixture(scope="module")
+def stocks() -> Iterator[dict[str, Stock]]:
+    """Codes around a change of clocks, in services that cut their days in different zones."""
+    stocks = {zone: Stock(zone) for zone in ZONES}
+    with ExitStack() as stack:
+        for stock in stocks.values():
+            stack.enter_context(stock.service)
+        yield stocks
+
+
+def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
+    if values is None:
+        return [None]
+    distinct = list(dict.fromkeys(values))
+    return [distinct[start : start + chunk] for start in range(0, len(distinct), chunk)]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+@pytest.mark.slow
+@given(
+    zone=st.sampled_from(ZONES),
+    start=st.integers(0, LENGTH - 1),
+    length=st.integers(1, LENGTH),
+    audience=st.none() | st.lists(st.sampled_from([*AUDIENCE, "nobody"]), min_size=1, max_size=20),
+    statuses=st.none() | st.lists(st.sampled_from(STATUSES), min_size=1, max_size=4),
+    values_per_request=st.integers(1, 15),
+)
+def test_a_scan_gives_each_row_of_its_days_once(
+    stocks: dict[str, Stock],
+    zone: str,
+    start: int,
+    length: int,
+    audience: list[str] | None,
+    statuses: list[int] | None,
+    values_per_request: int,
+) -> None:
+    stocked = stocks[zone]
+    attrs: list[str] = [
+        "id",
+        "name",
+        "pool_id",
+        "allocated_time",
+        "allocated_audience",
+        "audience_type",
+        "code_status",
+    ]
+    days = [BEGINS + dt.timedelta(days=day) for day in range(start, min(start + length, LENGTH))]
+    stop = days[-1] + dt.timedelta(days=1)
+    asked: dict[str, Any] = {"allocated_audience": audience, "code_status": statuses}
+    scan = in_parts(
+        values_per_request,
+        stocked.client.scan_codes,
+        attrs,
+        allocated_time=da.days(days[0], stop),
+        **asked,
+    )
+    requests = list(product(days, parts(audience, values_per_request), parts(statuses, values_per_request)))
+    expected = [row for day, members, kinds in requests for row in stocked.rows_of(day, members, kinds)]
+    assert len(scan.requests()) == len(requests)
+    forms = [
+        scan.to_dicts(),
+        as_sent(scan.collect(tz=None).to_pylist()),
+        as_sent([row for batch in scan.batches(tz=None) for row in batch.to_pylist()]),
+    ]
+    searched = [row for day in days for row in stocked.client.search_codes(attrs, allocated_time=da.on(day), **asked)]
+    assert by_id(searched) == by_id(expected)
+    for rows in forms:
+        assert len({row["id"] for row in rows}) == len(rows), "a row came twice"
+        assert rows == expected
+
+
+def as_sent(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "allocated_time": str(row["allocated_time"])} for row in rows]
+
+
+def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: str(row["id"]))
+
+
+# The ids that a scan asked for and that no row has.
+
+
+def customer(number: int) -> dict[str, Any]:
+    """A customer."""
+    return {"customer_id": f"c-{number:03}", "name": f"Name {number}", "number": number}
+
+
+@pytest.fixture
+def customers() -> Any:
+    """The even ones of a hundred."""
+    with da.Sandbox() as service:
+        service.declare("customer", -1003, {"customer_id": "string", "name": "string", "number": "int64"})
+        service.load("customer", [customer(number) for number in range(0, 100, 2)])
+        yield service
+
+
+def by_ids(
+    client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id", "name"), size: int = 1_000, **options: Any
+) -> Any:
+    """The customers of these ids, so many in one request."""
+    return in_parts(size, client.scan_items, "customer", list(attrs), da.col("customer_id").matches(ids), **options)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
+@pytest.mark.parametrize("size", [3, 1_000])
+def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
+    connect: Any, customers: da.Sandbox, tmp_path: Path, size: int
+) -> None:
+    ids = [f"c-{number:03}" for number in range(10)]
+    scan = in_parts(size, by_ids, connect(customers), ids)
+    scan.to_folder(tmp_path)
+    assert scan.read_folder(tmp_path).missing_ids() == ids[1::2]
+    # Of a refresh that finds one more.
+    customers.load("customer", [customer(3)])
+    scan.to_folder(tmp_path, refresh="all")
+    assert scan.read_folder(tmp_path).missing_ids() == ["c-001", "c-005", "c-007", "c-009"]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
+@pytest.mark.parametrize("split", ["warn", "split"])
+def test_a_response_that_is_cut_is_void(connect: Any, customers: da.Sandbox, split: Any) -> None:
+    ids = [f"c-{number:03}" for number in range(10)]
+    scan = in_parts(4, by_ids, connect(customers), ids, on_suspected_cap=split)
+    with customers.fault("cut", after_bytes=200, times=1):
+        assert scan.collect().missing_ids() == ids[1::2]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
+def test_days_are_looked_through_together(connect: Any) -> None:
+    with da.Sandbox() as service:
+        codes = [
+            {"id": f"{day}", "allocated_time": f"2024-01-0{day} 08:00:00", "allocated_audience": f"a-{day}"}
+            for day in (1, 2, 3)
+        ]
+        service.load("promotion_code", codes)
+        scan = connect(service).scan_codes(
+            ["id", "allocated_audience", "allocated_time"],
+            allocated_time=da.days("2024-01-01", "2024-01-04"),
+            allocated_audience=["a-1", "a-3", "a-9"],
+            code_status=["sent", "used"],
+        )
+        assert scan.collect().missing_ids() == ["a-1", "a-3", "a-9"]
+        service.load("promotion_code", [{**code, "code_status": 3} for code in codes], replace=True)
+        assert scan.collect().missing_ids() == ["a-9"]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
+def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox) -> None:
+    client = connect(customers)
+    ids = ["c-000", "c-001"]
+    for scan in (
+        by_ids(client, ids, ("name",)),
+        client.scan_items("customer", ["customer_id"], da.col("number").matches([0, 1])),
+        client.scan_items(
+            "customer", ["customer_id"], da.col("customer_id").matches(ids) | da.col("number").matches([1, 2])
+        ),
+    ):
+        assert scan.collect().missing_ids() is None
+    numbers = client.scan_items("customer", ["number"], da.col("number").matches([0, 1, 2, 3]))
+    assert numbers.collect().missing_ids() == ["1", "3"]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
+def test_an_oracle_agrees(customers: da.Sandbox) -> None:
+    with customers.client() as client:
+
+        @settings(max_examples=20, deadline=None)
+        @given(
+            numbers=st.lists(st.integers(0, 99), min_size=1, max_size=30, unique=True),
+            size=st.integers(1, 12),
+        )
+        def check(numbers: list[int], size: int) -> None:
+            scan = in_parts(size, by_ids, client, [f"c-{number:03}" for number in numbers])
+            assert scan.collect().missing_ids() == [f"c-{number:03}" for number in numbers if number % 2]
+
+        check()
+
+
+def test_a_search_that_was_cut_names_the_ids_of_its_last_response(connect: Any, customers: da.Sandbox) -> None:
+    ids = [f"c-{number:03}" for number in range(0, 10, 2)]
+    with warnings.catch_warnings(), customers.fault("cut", after_bytes=200, times=1):
+        warnings.simplefilter("error")
+        connect(customers).search_items("customer", ["customer_id"], da.col("customer_id").matches(ids))

@@ -1,18 +1,23 @@
-"""Reports of a run: its stats, its progress, and signs that rows are missing."""
+"""Reports of runs and `folder_status`: figures, progress, which days a folder has, how old, and what looks wrong."""
 
 from __future__ import annotations
 
-import warnings
+import errno
+import json
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import http, serving
 from support.runs import (
     ROWS,
     ROWS_OF_DAYS,
     by_day,
     by_value,
+    damaged,
+    doubtful,
     giving,
     numbers_in,
     parts,
@@ -41,7 +46,21 @@ def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandb
     assert report.folder == tmp_path
     assert 0 < report.seconds < 60
     assert (report.maybe_capped, report.warnings, report.doubtful_days) == (False, [], [])
-    assert repr(report) == f"FolderReport(107 rows in 8 files of {str(tmp_path)!r}: 8 new)"
+    assert json.loads(json.dumps(report.to_dict())) == report.to_dict()
+    assert set(report.to_dict()) == {
+        *("folder", "service", "query", "files", "warnings", "maybe_capped"),
+        *("missing_days", "open_days", "unsettled_days", "doubtful_days", "days"),
+        *("rows", "new", "kept", "refreshed", "requests", "retries", "seconds"),
+    }
+    # Of what an earlier run did, the second one has the attempts and not the retries.
+    files = {path: path.stat().st_mtime_ns for path in parts(tmp_path)}
+    again = scan.to_folder(tmp_path)
+    assert (again.requests, again.retries, again.kept, len(service.requests)) == (0, 0, 8, 10)
+    assert sum(task.attempts for task in again.files) == 10
+    assert [(file.rows, file.bytes) for file in again.files] == [(file.rows, file.bytes) for file in report.files]
+    assert {path: path.stat().st_mtime_ns for path in files} == files
+    shown = [repr(one).replace(repr(str(tmp_path)), "…") for one in (report, again)]
+    assert shown == ["FolderReport(107 rows in 8 files of …: 8 new)", "FolderReport(107 rows in 8 files of …: 8 kept)"]
 
 
 def test_progress_is_reported_before_the_first_task_and_after_each(
@@ -62,49 +81,6 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
     by_day(connect(service)).to_folder(tmp_path, progress=seen.append)
     ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
     assert (done, rows, size) == (8, report.rows, last.bytes)
-
-
-def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service, known_row_cap=41))
-    with pytest.warns(da.IncompleteWarning) as caught:
-        report = scan.to_folder(tmp_path)
-    assert len(caught) == 1
-    assert report.maybe_capped
-    (reason,) = reasons(report)
-    assert (numbers_in(reason), "known_row_cap" in reason) == (["1", "8", "41", "2024-01-02"], True)
-    assert report.warnings == [str(caught[0].message)]
-    assert repr(report).endswith("; maybe capped)")
-    # What is suspected belongs to the report and not to the folder.
-    assert not by_day(connect(service)).to_folder(tmp_path).maybe_capped
-    with pytest.warns(da.IncompleteWarning):
-        scan.to_folder(tmp_path)
-    assert not by_day(connect(service, known_row_cap=42)).to_folder(tmp_path).maybe_capped
-
-
-@pytest.mark.parametrize(
-    ("counts", "figures"),
-    [
-        # How many of how many responses, their rows, and their requests.
-        ([150, 150, 7, 150], ["3", "4", "150", "1", "2", "4"]),
-        ([73, 73, 73], ["3", "3", "73", "1", "2", "3"]),
-        ([1000, 7], ["1000", "1"]),
-        ([150, 150, 151, 150], None),
-        ([9, 9, 9, 9], None),
-    ],
-)
-def test_counts_that_look_like_a_cap_are_reported(
-    connect: Any, tmp_path: Path, counts: list[int], figures: list[str] | None
-) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(response_of([{"n": number, "text": "x"} for number in range(counts[int(value)])]))
-
-    with responding(give) as server:
-        scan = by_value(connect(server.base_url), [str(number) for number in range(len(counts))])
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            report = scan.to_folder(tmp_path)
-    assert [numbers_in(reason) for reason in reasons(report)] == ([] if figures is None else [figures])
-    assert [warning.category for warning in caught] == ([] if figures is None else [da.IncompleteWarning])
 
 
 def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
@@ -206,3 +182,107 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
         # A key that may be the attribute's new name is no accident.
         with pytest.warns(da.AbsentAttributeWarning, match="2024-01-07.*'na-Me'"):
             days(8).to_folder(tmp_path)
+
+
+# The status of a folder.
+
+NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
+
+
+def row(day: int, name: str) -> dict[str, Any]:
+    """A code of March."""
+    return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
+
+
+def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
+    """Runs some days of March."""
+    days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
+
+
+def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}-{n}") for day in range(1, 7) for n in range(day)])
+        client = connect(service)
+        fill(client, tmp_path, 1, 3)
+        service.advance(timedelta(minutes=5))
+        fill(client, tmp_path, 4, 6)
+    status = da.folder_status(tmp_path)
+    assert (status.folder, status.service, status.rows) == (tmp_path, client.base_url, 1 + 2 + 4 + 5)
+    assert status.days == ["2024-03-01", "2024-03-02", "2024-03-04", "2024-03-05"]
+    assert (status.missing_days, status.open_days) == (["2024-03-03"], ["2024-03-05"])
+    slow = da.folder_status(tmp_path, settle=2)
+    assert (slow.open_days, slow.unsettled_days) == (["2024-03-05"], ["2024-03-04"])
+    times = [file.requested_at for file in status.files if file.requested_at is not None]
+    assert NOON <= times[0] < NOON + timedelta(minutes=1)
+    assert timedelta(minutes=4) < times[-1] - times[0] < timedelta(minutes=6)
+    assert (doubtful(status), damaged(status)) == ([], [])
+    assert status.query["timezone"] == "UTC"
+    assert json.loads(json.dumps(status.to_dict()))["missing_days"] == ["2024-03-03"]
+    shown = str(status)
+    assert "missing:   1 day: 2024-03-03" in shown
+    assert "open:      1 day was not over: 2024-03-05" in shown
+
+
+def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
+        fill(connect(service), tmp_path / "days", 1, 3)
+        connect(service).scan_codes(["id"], allocated_time=da.since("2024-03-01")).to_folder(tmp_path / "flat")
+    assert da.folder_status(tmp_path / "days").missing_days == []
+    for until in ("2024-03-04", date(2024, 3, 4)):
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-03-03", "2024-03-04"]
+    assert da.folder_status(tmp_path / "days", until="2024-03-01").missing_days == []
+    days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
+    # Midnight can pass meanwhile.
+    assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
+    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-03-04")]
+    for folder, wrong in refused:
+        with pytest.raises(da.ValidationError, check=about("until")):
+            da.folder_status(tmp_path / folder, until=wrong)
+
+
+def test_the_file_of_another_day_is_damage(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in (1, 2)])
+        fill(connect(service), tmp_path, 1, 3)
+    one, other = (tmp_path / f"day=2024-03-0{day}" / "part-0.parquet" for day in (1, 2))
+    other.write_bytes(one.read_bytes())
+    status = da.folder_status(tmp_path)
+    assert ([file.day for file in damaged(status)], status.doubtful_days) == (["2024-03-02"], ["2024-03-02"])
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
+        service.load(
+            "promotion_code", [row(1, "a"), row(2, "b"), {"id": "late", "allocated_time": "2024-03-01 16:00:00"}]
+        )
+        fill(connect(service), tmp_path, 1, 4)
+    (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
+    status = da.folder_status(tmp_path)
+    assert [(part.day, len(part.doubts)) for part in doubtful(status)] == [("2024-03-02", 1)]
+    assert [part.day for part in damaged(status)] == ["2024-03-03"]
+    assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
+    assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]
+
+
+def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
+    connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).to_folder(tmp_path)
+    status = da.folder_status(str(tmp_path))
+    assert (status.days, status.missing_days, status.open_days, len(status.files)) == ([], [], [], 1)
+    assert status.rows > 0
+
+
+def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        da.FileError, check=lambda error: (error.errno, error.path) == (errno.ENOENT, str(tmp_path / "nowhere"))
+    ):
+        da.folder_status(tmp_path / "nowhere")
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(da.FolderError, match=r"`notes\.txt`"):
+        da.folder_status(tmp_path)
+    with pytest.raises(da.ConfigError, check=about("settle")):
+        da.folder_status(tmp_path, settle=-1)
+    with pytest.raises(da.ValidationError, check=about("known_row_cap")):
+        da.folder_status(tmp_path, known_row_cap=0)

@@ -1,75 +1,67 @@
-"""A scan in hand: what it asks for, what it says of itself, how it travels, and what it warns of."""
+"""A scan in hand: what it asks for and says of itself, how it travels, its rows, and what it warns of."""
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import datetime as dt
+import json
 import pickle
-import re
+import random
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from support.arguments import about
 from support.raw_server import always, http, serving
-from support.streams import response_of, scan_of, search_of
+from support.scan_requests import uses_of
+from support.streams import client_of, response_of, scan_of, search_of
 
 import dataaccess as da
 from dataaccess._core import checks
 
-SEARCH = "/access/api/item/search"
+DAY = da.on("2024-01-15")
 
 
-def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
+def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
         client = connect(service)
-        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used", limit=3)
-        (request,) = scan.requests()
-        body = client.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
-        assert request == {"method": "POST", "url": service.base_url + SEARCH, "body": body}
+        scan = client.scan_codes(["id"], allocated_time=DAY, code_status="used", limit=3)
+        body = client.validate_codes(["id"], allocated_time=DAY, code_status="used")
+        url = f"{service.base_url}/access/api/item/search"
+        assert scan.requests() == [{"method": "POST", "url": url, "body": body}]
+        where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
+        named = client.with_options(attrs_format="string")
+        (request,) = named.scan_items("customer", ["customer_id"], where).requests()
+        assert request["body"] == named.validate_items("customer", ["customer_id"], where)
         assert service.requests == []
-        scan.to_dicts()
-        assert service.requests[0].body == body
-
-
-def test_items_are_explained_as_well(client: Any) -> None:
-    where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
-    client = client.with_options(attrs_format="string")
-    scan = client.scan_items("customer", ["customer_id"], where)
-    assert scan.requests()[0]["body"] == client.validate_items("customer", ["customer_id"], where)
+        # Arguments are those of the start, and may be any iterable.
+        statuses = ["used"]
+        for given in (statuses, np.array([4])):
+            scan = client.scan_codes((name for name in ["id", "code_status"]), allocated_time=DAY, code_status=given)
+            statuses.append("sent")
+            service.clear_requests()
+            first = scan.to_dicts()
+            assert {row["code_status"] for row in first} == {4}
+            assert first == scan.to_dicts() == scan.collect().to_pylist()
+            assert [sent.body for sent in service.requests] == [scan.requests()[0]["body"]] * 3
 
 
 def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
     with pytest.raises(da.ValidationError, check=about("code_status")):
-        client.scan_codes(allocated_time=da.on("2024-01-15"), code_status=7)
+        client.scan_codes(allocated_time=DAY, code_status=7)
     with pytest.raises(da.ValidationError, check=about("limit")):
         client.scan_items("customer", ["name"], da.col("name").equals("x"), limit=0)
 
 
 def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
     scan = client.scan_items("promotion_code", ["id", "pool_id"], da.col("allocated_time").on("2024-01-15"))
-    other = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
+    other = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
     assert scan.to_arrow().equals(other.to_arrow())
-
-
-def test_each_use_asks_again_and_arguments_are_those_of_the_start(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        statuses = ["used"]
-        scan = connect(service).scan_codes(
-            (name for name in ["id", "code_status"]), allocated_time=da.on("2024-01-15"), code_status=statuses
-        )
-        statuses.append("sent")
-        first = scan.to_dicts()
-        assert {row["code_status"] for row in first} == {4}
-        assert scan.to_dicts() == first
-        assert scan.collect().to_pylist() == first
-        assert len(service.requests) == 3
-
-
-def test_several_values_may_be_any_iterable(client: Any) -> None:
-    scan = client.scan_codes(["code_status"], allocated_time=da.on("2024-01-15"), code_status=np.array([4]))
-    assert {row["code_status"] for row in scan.to_dicts()} == {4}
 
 
 def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +70,7 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
         monkeypatch.setenv("DATAACCESS_TOKEN", token)
         scan = da.Client(service.base_url).scan_codes(
             iter(("id", "pool_id")),
-            allocated_time=da.on("2024-01-15"),
+            allocated_time=DAY,
             code_status={4},
             limit=3,
             schema={"pool_id": "string"},
@@ -92,15 +84,59 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
         other = da.AsyncClient(service.base_url).scan_items("customer", ["customer_id"], where)
         assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
         with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
-            pickle.dumps(service.client().scan_codes(allocated_time=da.on("2024-01-15")))
+            pickle.dumps(service.client().scan_codes(allocated_time=DAY))
+
+
+def test_a_plan_shows_requests_conditions_columns_and_what_the_client_does(connect: Any, sandbox: da.Sandbox) -> None:
+    client = connect(sandbox, timezone="Europe/Berlin")
+    sent = len(sandbox.requests)
+    codes = client.scan_codes(
+        ["id", "pool_id", "code_status"],
+        allocated_time=da.days("2024-01-01", "2024-04-01"),
+        code_status=["used", da.CodeStatus.SENT],
+        limit=2,
+        schema={"id": "json", "pool_id": "double"},
+        decode_status=True,
+    )
+    lines = codes.explain().splitlines()
+    parts = ["91 requests", "USED (4), SENT (3)", "2024-01-01 … 2024-03-31", "pool_id float64", "2 rows", "day"]
+    assert [part for line, part in zip(lines, parts, strict=True) if part not in line] == []
+    for condition, shown in [
+        (da.since("2024-07-01"), "after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)"),
+        (da.after("2024-07-01"), "after_date DAY of 2024-07-01 23:59:59.999 (since 2024-07-02)"),
+        (da.before("2024-07-01T10:00Z"), "before_date DAY of 2024-07-01"),
+        (da.until("2024-07-01"), "before_date DAY of 2024-07-02"),
+        (da.op("before_date", "2024-07-01T10:00Z", unit="DAY"), "before_date DAY of 2024-07-01 12:00:00"),
+    ]:
+        plan = client.scan_codes(["last_used_time"], allocated_time=condition).explain()
+        assert f"allocated_time {shown}\n" in plan
+        assert plan.endswith("last_used_time timestamp")
+    where = da.col("customer_id").matches([f"c-{n}" for n in range(2_500)]) & da.col("name\x1b[2J").equals("x\n")
+    items = client.scan_items("customer", "name", where).explain()
+    assert items.startswith("customer (-1003) in 3 requests\n")
+    assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 985 more … c-1980, " in items
+    assert "\x1b" not in items
+    either = da.col("age").op("greater_than", 0)
+    for number in range(1, 12):
+        either |= da.col("age").op("greater_than", number)
+    assert " or 2 more groups\n" in client.scan_items("customer", "name", either).explain()
+    assert "service filters: none\n" in client.scan_items("customer", ["name"]).explain()
+    assert len(sandbox.requests) == sent
 
 
 @pytest.mark.both_clients
 def test_it_shows_what_it_asks_for(connect: Any, sandbox: da.Sandbox) -> None:
-    scan = connect(sandbox).scan_codes(["id", "name"], allocated_time=da.on("2024-01-15"))
-    kind, shown = ("AsyncScan", repr(scan.client)) if hasattr(scan, "client") else ("Scan", repr(scan))
-    assert shown.startswith(f"{kind}(scan_codes of id, name; ")
+    client = connect(sandbox)
+    scan = client.scan_codes(["id", "name"], allocated_time=DAY)
+    items = client.scan_items("customer", ["customer_id"], da.col("customer_id").equals("x"))
+    kind = "AsyncScan" if hasattr(scan, "client") else "Scan"
+    shown = [repr(getattr(one, "client", one)) for one in (scan, items)]
+    assert shown[0].startswith(f"{kind}(scan_codes of id, name; ")
+    assert shown[1].startswith(f"{kind}(scan_items of customer: customer_id; ")
     assert scan.column_names == ["id", "name"]
+    with serving(always(response_of([dict.fromkeys(map(str, range(200)), 1)]))) as server:
+        wide = scan_of(connect(server.base_url), map(str, range(200)))
+        assert max(len(repr(getattr(wide, "client", wide))), len(repr(wide.collect()))) < 300
 
 
 def test_stats_are_those_of_the_last_use(connect: Any) -> None:
@@ -118,23 +154,12 @@ def test_stats_are_those_of_the_last_use(connect: Any) -> None:
             assert 0 < stats.seconds < 30
 
 
-def test_rows_keep_the_keys_that_columns_do_not(connect: Any) -> None:
-    with serving(always(response_of([{"n": 1, "text": "a", "more": {"k": 1}}]))) as server:
-        scan = scan_of(connect(server.base_url))
-        assert scan.to_dicts() == [{"n": 1, "text": "a", "more": {"k": 1}}]
-        assert scan.collect().column_names == ["n", "text"]
-
-
 @pytest.mark.parametrize("data", [{}, None, {"data": None}, {"data": {}}, []])
 def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> None:
     with serving(always(http({"code": 200, "message": "ok", "data": data}))) as server:
         scan = scan_of(connect(server.base_url))
         assert scan.collect().num_rows == 0
         assert scan.last_stats.empty_shape.startswith("data")
-
-
-def uses_of(scan: Any) -> Any:
-    return [scan.to_dicts, scan.collect, scan.to_pandas, lambda: list(scan.batches())]
 
 
 @pytest.mark.both_clients
@@ -144,8 +169,9 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
         for use in uses_of(scan):
             with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
                 use()
-            assert [warning.filename for warning in caught] == [__file__] or hasattr(scan, "client")
             assert len(caught) == 1
+            # The line of the caller.
+            assert caught[0].filename in {__file__, uses_of.__code__.co_filename} or hasattr(scan, "client")
         assert scan.last_stats.absent == ["text"]
         with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
             search_of(connect(server.base_url))
@@ -185,47 +211,6 @@ def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
         assert scan_of(connect(server.base_url)).collect().num_rows == 2
 
 
-def stored(zone: str) -> da.Sandbox:
-    """A service that cuts its days in another zone, with a code in each quarter of an hour of some days."""
-    service = da.Sandbox(switches={"day_zone": zone})
-    hours = [f"2024-01-{day} {hour:02}" for day in (14, 15, 16) for hour in range(24)]
-    times = [f"{hour}:{minute:02}:00" for hour in hours for minute in (0, 15, 30, 45)]
-    service.load(
-        "promotion_code",
-        [{"id": f"c-{time}", "name": "n", "pool_id": 1, "allocated_time": time, "code_status": 3} for time in times],
-    )
-    return service
-
-
-@pytest.mark.parametrize(
-    ("zone", "hint"),
-    [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")],
-)
-def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, hint: str) -> None:
-    with stored(zone) as service:
-        client = connect(service)
-        scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
-        for use in uses_of(scan):
-            with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
-                use()
-            assert len(caught) == 1
-        same = connect(service, timezone=zone)
-        assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
-
-
-def test_a_stray_day_is_seen_only_where_the_time_was_asked_for(connect: Any) -> None:
-    with stored("Asia/Kolkata") as service:
-        scan = connect(service).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        for use in uses_of(scan):
-            use()
-
-
-def test_days_that_fit_are_not_warned_of(client: Any) -> None:
-    for condition in (da.on("2024-01-15"), da.after("2024-02-01"), da.op("equals", "2024-01-15", unit="DAY")):
-        assert client.scan_codes(["allocated_time"], allocated_time=condition).collect().num_rows
-    assert client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect().num_rows
-
-
 def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     really = builtins.__import__
 
@@ -239,7 +224,7 @@ def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest
 
     monkeypatch.setattr(builtins, "__import__", without)
     monkeypatch.setattr(checks, "import_module", missing)
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    scan = client.scan_codes(["id"], allocated_time=DAY)
     for use in (scan.to_pandas, scan.to_polars, scan.to_arrow):
         with pytest.raises(ImportError):
             use()
@@ -247,18 +232,11 @@ def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest
     assert scan.collect().num_rows == len(scan.to_dicts())
 
 
-def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    with pytest.raises(ValueError, match="dtype_backend"):
-        scan.to_pandas(dtype_backend="numpy")
-    assert scan.last_stats is None
-
-
 def test_scans_of_the_module_use_the_environment(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
-    scan = da.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema={"id": "json"})
-    assert scan.to_dicts() == da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    scan = da.scan_codes(["id"], allocated_time=DAY, schema={"id": "json"})
+    assert scan.to_dicts() == da.search_codes(["id"], allocated_time=DAY)
     where = da.col("customer_id").equals("demo-customer-0001")
     assert da.scan_items("customer", ["customer_id"], where).collect().num_rows == 1
 
@@ -266,7 +244,7 @@ def test_scans_of_the_module_use_the_environment(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.both_clients
 def test_using_a_closed_client_is_refused(connect: Any, sandbox: da.Sandbox) -> None:
     client = connect(sandbox)
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    scan = client.scan_codes(["id"], allocated_time=DAY)
     client.close()
     for use in uses_of(scan):
         with pytest.raises(da.ClientClosedError):
@@ -282,3 +260,163 @@ def test_converting_imports_no_more_than_it_needs() -> None:
         "heavy = {'pandas', 'numpy', 'polars', 'pyarrow', 'asyncio'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client().scan_codes(allocated_time=DAY)
+    assert list(scan.iter_rows()) == scan.collect().to_pylist()
+    rows = scan.iter_rows()
+    assert isinstance(next(rows)["allocated_time"], dt.datetime)
+    rows.close()
+
+    async def main() -> list[Any]:
+        client = sandbox.async_client()
+        return [row async for row in client.scan_codes(allocated_time=DAY).iter_rows()]
+
+    assert asyncio.run(main()) == scan.collect().to_pylist()
+
+
+def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox: da.Sandbox) -> None:
+    made: list[str] = []
+
+    def note(frame: Any, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "to_pylist":
+            made.append(threading.current_thread().name)
+
+    async def main() -> int:
+        scan = sandbox.async_client().scan_codes(allocated_time=DAY)
+        return len([row async for row in scan.iter_rows()])
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        assert asyncio.run(main()) == 73
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert made
+    assert threading.main_thread().name not in made
+
+
+def test_a_client_knows_the_ids_of_its_business_objects(connect: Any) -> None:
+    with da.Sandbox() as service:
+        service.declare("store", 7, {"store_id": "string"})
+        service.load("store", [{"store_id": "s-1"}])
+        client = connect(service, item_types={"store": 7})
+        where = da.col("store_id").equals("s-1")
+        assert client.search_items("store", "store_id", where) == [{"store_id": "s-1"}]
+        assert client.scan_items("store", "store_id", where).to_dicts() == [{"store_id": "s-1"}]
+        assert client.validate_items("store", "store_id", where)["itemTypeId"] == 7
+        assert client.validate_items("store", "store_id", where, item_type_id=8)["itemTypeId"] == 8
+        assert client.with_options(timeout=9).item_types == {"store": 7}
+        with pytest.raises(da.ValidationError, check=about("item_type_id")):
+            client.with_options(item_types=None).validate_items("store", "store_id", where)
+
+
+@pytest.mark.parametrize(
+    "given", [{"customer": 5}, {"promotion_code": 1}, {"store": "7"}, {"store": True}, {3: 3}, [("store", 7)]]
+)
+def test_ids_that_cannot_be_are_refused(given: Any) -> None:
+    with pytest.raises(da.ConfigError, match=r"item_types"):
+        da.Client("https://cdp.example.com", token="t", item_types=given)
+
+
+# Rows without their number, and their number without rows.
+
+
+def test_rows_are_counted_with_one_attribute(client: Any, sandbox: da.Sandbox) -> None:
+    days = da.days("2024-01-14", "2024-01-17")
+
+    def attrs_of(scan: Any, rows: int) -> list[Any]:
+        sandbox.clear_requests()
+        assert scan.count() == rows
+        return [request.body["attrs"] for request in sandbox.requests]
+
+    whole = client.scan_codes(allocated_time=days)
+    assert attrs_of(whole, 215) == [["allocated_time"]] * 3
+    assert attrs_of(client.scan_codes(allocated_time=days, limit=100), 100) == [["allocated_time"]] * 2
+    assert [task.count() for task in whole.tasks()] == [72, 73, 70]
+    used = client.scan_codes(["id", "name"], allocated_time=DAY, code_status="used")
+    assert attrs_of(used, len(used.to_dicts())) == [["id"]]
+    assert client.scan_codes(allocated_time=days, on_suspected_cap="split").count() == 215
+    customers = client.scan_items("customer", ["name", "customer_id"])
+    assert customers.count() == len(customers.to_dicts()) > 0
+
+
+def test_values_that_fit_no_type_are_counted_and_rows_of_other_days_are_warned_of(connect: Any) -> None:
+    with serving(always(response_of([{"a": value} for value in (1, "x", None, {"b": [1]}, 2.5)]))) as server:
+        assert scan_of(connect(server.base_url), ["a"], schema={"a": "int64"}).count() == 5
+    with serving(always(response_of([{"allocated_time": "2024-03-01 10:00:00"}]))) as server:
+        scan = connect(server.base_url).scan_codes(allocated_time=DAY)
+        with pytest.warns(da.StrayDayWarning):
+            scan.count()
+
+
+# Rows with keys that were not requested are those of Python's `json`, key for key.
+
+EXTRAS = [f"extra_{number}" for number in range(6)]
+VALUES: list[Any] = [None, True, 0, 7, -1003, 2**40, 1.5, "", "x", 'a "quoted" \\ text', "ü", "y" * 40, [1, {"a": 2}]]
+
+
+def row_of(members: dict[str, Any]) -> dict[str, Any]:
+    """The row that a record becomes: first the requested attributes, then the others in the order of the record."""
+    requested = {name: members.get(name) for name in ("a", "b")}
+    return requested | {name: value for name, value in members.items() if name not in requested}
+
+
+def same() -> Iterator[dict[str, Any]]:
+    for number in range(2_000):
+        yield {"a": number, "extra_0": number, "b": "x", "extra_1": f"note {number % 7}", "extra_2": None}
+
+
+def alternating() -> Iterator[dict[str, Any]]:
+    for number in range(2_000):
+        yield {"a": number, "b": None} | ({"extra_0": number, "extra_1": "x"} if number // 3 % 2 else {})
+
+
+def wild() -> Iterator[dict[str, Any]]:
+    source = random.Random(15)
+    for _ in range(2_000):
+        names = source.sample(["a", "b", *EXTRAS], source.randrange(8))
+        yield {name: source.choice(VALUES) for name in names}
+
+
+def new_each_time() -> Iterator[dict[str, Any]]:
+    for number in range(700):
+        yield {"a": -number, f"key {number}": number, "b": None, f"other {number}": "x"}
+
+
+def test_rows_are_those_of_json_in_the_same_order() -> None:
+    def rows_of(records: list[str], attrs: list[str]) -> list[dict[str, Any]]:
+        body = b'{"code":200,"data":{"status":true,"data":[%s]}}' % ",".join(records).encode()
+        with serving(always(http(body))) as server:
+            rows: list[dict[str, Any]] = scan_of(client_of(server), attrs).to_dicts()
+            return rows
+
+    for members in (same, alternating, wild, new_each_time):
+        records = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in members()]
+        expected = [row_of(json.loads(record)) for record in records]
+        assert list(map(repr, rows_of(records, ["a", "b"]))) == list(map(repr, expected))
+    # A key that occurs twice has its last value.
+    assert rows_of(['{"z":1,"a":1,"z":"last","a":2}'] * 100, ["a"]) == [{"a": 2, "z": "last"}] * 100
+
+
+def test_equal_strings_of_an_attribute_are_one_object() -> None:
+    # No id comes again, statuses often do, and there are more shops than are remembered at a time.
+    records = [
+        {
+            "id": f"code-{number}",
+            "status": ("sent", "used", "ü", "")[number % 4],
+            "shop": f"shop {number * 7919 % 6_000}",
+            "note": "long " * 20 if number % 3 else None,
+        }
+        for number in range(20_000)
+    ]
+    with serving(always(response_of(records))) as server:
+        rows = client_of(server).search_items("customer", list(records[0]))
+    assert rows == records
+    objects = {name: len({id(row[name]) for row in rows}) for name in records[0]}
+    # Those of the first few rows are not remembered, nor are long ones.
+    assert objects["status"] <= 100
+    assert objects["id"] == len(rows)
+    assert objects["note"] > len(rows) // 2

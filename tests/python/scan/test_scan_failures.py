@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import pickle
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -11,19 +14,21 @@ import pytest
 from support import kinds
 from support.failures import DENIED
 from support.raw_server import Close, http, serving
+from support.runs import some_days
 from support.scan_requests import (
+    LONG,
     OUTPUTS,
+    REFUSED,
     SILENCE,
     ScanRequest,
     ThenClose,
     ok_response,
     rows_of,
     rows_of_all,
-    rows_of_batches,
     scan_of_parts,
     scan_server,
+    wait_until,
 )
-from support.scan_waits import LONG, REFUSED, wait_until
 from support.streams import HEAD, response_of, scan_of, whole
 
 import dataaccess as da
@@ -57,12 +62,6 @@ def test_a_failure_names_its_request(connect: Any, output: str) -> None:
     assert scan.last_stats is None or not scan.last_stats
 
 
-def test_a_single_request_has_no_number(connect: Any) -> None:
-    with scan_server(failing(0, REFUSED)) as parts, pytest.raises(da.RequestRejectedError) as caught:
-        scan_of_parts(connect(parts.base_url), 1).to_dicts()
-    assert "1 of 1" not in str(caught.value)
-
-
 @every_output
 def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str) -> None:
     late = threading.Event()
@@ -76,16 +75,6 @@ def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str
 
     with scan_server(respond) as parts, pytest.raises(da.DataAccessError, match=r"\b2 of 4\b"):
         OUTPUTS[output](scan_of_parts(connect(parts.base_url, concurrency=4), 4))
-
-
-def test_a_failure_of_the_service_is_retried_for_retry_for(connect: Any) -> None:
-    broken = http(b"", "500 Broken")
-    with scan_server(failing(2, broken)) as parts:
-        with pytest.raises(da.ServerError, match=r"\b3 of 5\b") as caught:
-            scan_of_parts(connect(parts.base_url, retry_for=0.2), 5).to_dicts()
-        assert parts.asked.count(2) == 2
-        assert caught.value.attempts == 2
-        assert len(caught.value.history) == 2
 
 
 @every_output
@@ -235,32 +224,13 @@ def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
-    busy = http(b"", "429 Slow", headers=("Retry-After: 1",))
-    begun = time.monotonic()
-    with scan_server(lambda asked: busy if asked.part == 1 and asked.attempt == 0 else ok_response(asked)) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=2), 6)
-        assert rows_of_batches(scan) == rows_of_all(6)
-        assert time.monotonic() - begun >= 1
-        assert scan.last_stats.retries == 1
-
-
-def test_retry_after_above_the_limit_raises(connect: Any) -> None:
-    busy = http(b"", "429 Slow", headers=("Retry-After: 901",))
-    with scan_server(failing(1, busy)) as parts:
-        with pytest.raises(da.ThrottledError, match=r"\b2 of 3\b") as caught:
-            scan_of_parts(connect(parts.base_url), 3).to_dicts()
-        assert (caught.value.retry_after, caught.value.attempts) == (901, 1)
-
-
-@pytest.mark.slow
 def test_timeout_applies_per_request(connect: Any) -> None:
     def slowly(asked: ScanRequest) -> bytes:
-        time.sleep(0.3)
+        time.sleep(0.2)
         return ok_response(asked)
 
     with scan_server(slowly) as parts:
-        client = connect(parts.base_url, timeout=1, concurrency=1)
+        client = connect(parts.base_url, timeout=0.7, concurrency=1)
         for output in ("dicts", "batches"):
             assert OUTPUTS[output](scan_of_parts(client, 4)) == rows_of_all(4)
 
@@ -287,3 +257,39 @@ def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) ->
         for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
             assert [row["n"] for row in use()] == list(range(70_000))
             assert scan.last_stats.attempts == 2
+
+
+def fails(use: Any) -> list[str]:
+    """The number of the request that failed, and its day, as the message names them."""
+    with pytest.raises(da.ServerError) as caught:
+        use()
+    assert caught.value.operation == "scan_codes"
+    return re.findall(r"\d+ of \d+|\d{4}-\d\d-\d\d", str(caught.value))
+
+
+def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with some_days() as service:
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        client = connect(service.base_url, token=None, retry_for=0, concurrency=1)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        task = scan.tasks()[1]
+        with service.fault("status", status=500, after=1):
+            assert fails(scan.to_dicts) == ["2 of 3", "2024-01-02"]
+        with service.fault("status", status=500):
+            assert fails(task.to_dicts) == ["2 of 3", "2024-01-02"]
+            if isinstance(task, da.Task):
+                copy = pickle.loads(pickle.dumps(task))
+                assert fails(copy.to_dicts) == ["2024-01-02"]
+            one = client.scan_codes(["id"], allocated_time=da.on("2024-01-02"))
+            assert fails(one.to_dicts) == []
+
+
+@pytest.mark.parametrize("use", ["to_dicts", "to_folder"])
+def test_log_records_have_the_day(connect: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture, use: str) -> None:
+    with some_days() as service, caplog.at_level(logging.DEBUG, "dataaccess"):
+        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        getattr(scan, use)(*([tmp_path] if use == "to_folder" else []))
+        connect(service).search_codes(["id"], allocated_time=da.after("2024-01-01"))
+    days = [record.__dict__["day"] for record in caplog.records if record.name == "dataaccess.request"]
+    assert sorted(days[:6]) == ["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03", "2024-01-03"]
+    assert days[6:] == [None, None]

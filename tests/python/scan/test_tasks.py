@@ -1,12 +1,15 @@
-"""Tasks: one request each, the same whenever they are made, read as scans are."""
+"""Tasks: one request each, the same whenever and wherever they are made, read as scans are, and with no token."""
 
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,14 +22,17 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.parts import in_parts
-from support.pool_workers import ids_of
+from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
-from support.scan_requests import OUTPUTS, ScanRequest, ok_response, rows_of, scan_of_parts, scan_server
-from support.tasks import bare, by_day, travelled
+from support.scan_requests import OUTPUTS, ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
+from support.tasks import DAYS, bare, by_day, travelled
 
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
+X = da.col("x")
+MEMBERS = ["demo-customer-0001", "ä\u2028\U0001f381", 'quote " and \\']
+held_or_travelled = pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
 
 
 def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
@@ -40,25 +46,16 @@ def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
         assert len(service.requests) == 20
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_rows_of_all_tasks_are_those_of_the_scan(client: Any, output: str) -> None:
+def test_rows_of_all_tasks_are_those_of_the_scan(client: Any) -> None:
     scan = by_day(client)
     tasks = scan.tasks()
-    assert [row for task in tasks for row in OUTPUTS[output](task)] == OUTPUTS[output](scan)
-    assert sum(task.last_stats.rows for task in tasks) == scan.last_stats.rows
-
-
-def test_a_scan_of_one_request_has_one_task(client: Any) -> None:
+    for name, output in OUTPUTS.items():
+        assert [row for task in tasks for row in output(task)] == output(scan), name
+        assert sum(task.last_stats.rows for task in tasks) == scan.last_stats.rows
     (task,) = client.scan_codes(["id"], allocated_time=DAY).tasks()
     assert task.to_dicts() == client.search_codes(["id"], allocated_time=DAY)
-    assert task.head(3).num_rows == 3
-    assert task.last_stats.rows == 3
-
-
-def test_a_limited_scan_has_no_tasks(client: Any) -> None:
-    scan = by_day(client, limit=5)
     with pytest.raises(da.ValidationError, check=about("limit")):
-        scan.tasks()
+        by_day(client, limit=5).tasks()
 
 
 @pytest.mark.both_clients
@@ -96,34 +93,32 @@ def test_names_are_the_same_whenever_and_wherever_tasks_are_made(connect: Any) -
 
 
 def test_other_requests_have_other_names(client: Any) -> None:
-    def name(attrs: list[str], **options: Any) -> str:
-        return str(client.scan_codes(attrs, **options).tasks()[0].id)
-
-    x = da.col("x")
-    names = [
-        name(["id"], allocated_time=DAY),
-        name(["name"], allocated_time=DAY),
-        name(["id", "name"], allocated_time=DAY),
-        name(["id"], allocated_time=da.on("2024-01-16")),
-        name(["id"], allocated_time=da.after("2024-01-15")),
-        name(["id"], allocated_time=DAY, code_status="used"),
-        name(["id"], allocated_time=DAY, allocated_audience="a"),
-        *(
-            client.scan_items(*what, item_type_id=number).tasks()[0].id
-            for what, number in [
-                (("store", ["a"], x.equals("1")), 7),
-                (("store", ["a"], x.equals("1")), 8),
-                (("shop", ["a"], x.equals("1")), 7),
-                (("store", ["a"], x.equals("2")), 7),
-                (("store", ["a"], x.matches(["1"])), 7),
-                (("store", ["a"], x.equals(1)), 7),
-            ]
-        ),
+    codes: list[tuple[list[str], dict[str, Any]]] = [
+        (["id"], {"allocated_time": DAY}),
+        (["name"], {"allocated_time": DAY}),
+        (["id", "name"], {"allocated_time": DAY}),
+        (["id"], {"allocated_time": da.on("2024-01-16")}),
+        (["id"], {"allocated_time": da.after("2024-01-15")}),
+        (["id"], {"allocated_time": DAY, "code_status": "used"}),
+        (["id"], {"allocated_time": DAY, "allocated_audience": "a"}),
     ]
+    stores: list[tuple[str, Any, int]] = [
+        ("store", "1", 7),
+        ("store", "1", 8),
+        ("shop", "1", 7),
+        ("store", "2", 7),
+        ("store", ["1"], 7),
+        ("store", 1, 7),
+    ]
+    scans = [client.scan_codes(attrs, **options) for attrs, options in codes]
+    for name, value, number in stores:
+        where = X.matches(value) if isinstance(value, list) else X.equals(value)
+        scans.append(client.scan_items(name, ["a"], where, item_type_id=number))
+    names = [scan.tasks()[0].id for scan in scans]
     assert len(set(names)) == len(names)
 
 
-def test_a_task_is_read_as_a_scan_is() -> None:
+def test_a_task_is_read_as_a_scan_is(tmp_path: Path) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
         task = by_day(service.client()).tasks()[5]
         rows = task.collect().to_arrow()
@@ -136,50 +131,38 @@ def test_a_task_is_read_as_a_scan_is() -> None:
         assert pa.RecordBatchReader.from_stream(task).read_all().equals(rows)
         assert len(service.requests) == 4
         assert {request.body == task.requests()[0]["body"] for request in service.requests} == {True}
-
-
-def test_a_task_writes_its_rows_into_a_file(client: Any, tmp_path: Path) -> None:
-    task = by_day(client).tasks()[5]
-    task.to_parquet(tmp_path / "day.parquet")
-    task.to_jsonl(tmp_path / "day.jsonl")
-    assert pq.read_table(tmp_path / "day.parquet").to_pylist() == task.collect().to_pylist()
-    assert len((tmp_path / "day.jsonl").read_text().splitlines()) == task.collect().num_rows > 0
+        task.to_parquet(tmp_path / "day.parquet")
+        task.to_jsonl(tmp_path / "day.jsonl")
+        assert pq.read_table(tmp_path / "day.parquet").to_pylist() == rows.to_pylist()
+        assert len((tmp_path / "day.jsonl").read_text().splitlines()) == rows.num_rows > 0
 
 
 @pytest.mark.both_clients
 @pytest.mark.parametrize("status", [None, "used", ["sent", "used"]], ids=str)
-@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@held_or_travelled
 @pytest.mark.usefixtures("elsewhere")
 def test_a_task_is_a_scan_of_one_request(connect: Any, of: Any, status: Any, tmp_path: Path) -> None:
     scan = by_day(connect(None, token=None), code_status=status)
-    scan.to_folder(tmp_path)
+    scan.to_folder(tmp_path / "scan")
     tasks = [of(task) for task in scan.tasks()]
     assert [task.count() for task in tasks] == [len(task.collect()) for task in tasks]
     assert sum(task.count() for task in tasks) == scan.count()
     assert [task.head(2).to_dicts() for task in tasks] == [task.to_dicts()[:2] for task in tasks]
     for task in tasks:
-        report = task.to_folder(tmp_path)
+        report = task.to_folder(tmp_path / "scan")
         assert (report.kept, report.new, report.refreshed) == (1, 0, 0)
-        assert task.read_folder(tmp_path).to_dicts() == task.collect().to_dicts()
+        assert task.read_folder(tmp_path / "scan").to_dicts() == task.collect().to_dicts()
         assert task.tasks()[0].requests() == task.requests()
-    refreshed = tasks[3].to_folder(tmp_path, refresh="all")
+    refreshed = tasks[3].to_folder(tmp_path / "scan", refresh="all")
     assert (refreshed.refreshed, refreshed.rows) == (1, len(tasks[3].collect()))
-    assert scan.to_folder(tmp_path).kept == len(tasks)
-    assert scan.read_folder(tmp_path).to_dicts() == scan.collect().to_dicts()
+    assert scan.to_folder(tmp_path / "scan").kept == len(tasks)
+    assert scan.read_folder(tmp_path / "scan").to_dicts() == scan.collect().to_dicts()
+    for task in tasks:
+        task.to_folder(tmp_path / "tasks")
+    assert scan.to_folder(tmp_path / "tasks").kept == len(tasks)
 
 
-@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
-@pytest.mark.usefixtures("elsewhere")
-def test_tasks_fill_the_folder_of_their_scan(connect: Any, of: Any, tmp_path: Path) -> None:
-    scan = by_day(connect(None, token=None))
-    for task in scan.tasks():
-        of(task).to_folder(tmp_path)
-    report = scan.to_folder(tmp_path)
-    assert (report.kept, report.new) == (10, 0)
-    assert scan.read_folder(tmp_path).to_dicts() == scan.collect().to_dicts()
-
-
-@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@held_or_travelled
 @pytest.mark.parametrize("days", [DAY, da.days("2024-01-10", "2024-01-13")], ids=["flat", "days"])
 @pytest.mark.usefixtures("elsewhere")
 def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: Any, tmp_path: Path) -> None:
@@ -200,7 +183,7 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
     assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
 
 
-@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@held_or_travelled
 @pytest.mark.usefixtures("elsewhere")
 def test_a_task_has_lazy_queries(connect: Any, of: Any) -> None:
     scan = by_day(da.Client(connect(None, token=None).base_url), code_status="used")
@@ -238,17 +221,145 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
         assert parts.asked == [1] * 3
 
 
-# Engines.
+# In other threads and processes.
+
+RAW = [
+    {"column": "x", "data_type": "money", "operator": "between", "value": [1, 2.5, "x", True], "value_type": "special"},
+    {"column": "y", "data_type": "datetime", "operator": "since", "value": 1_705_276_812_345, "time_unit": "HOUR"},
+    {"column": "z", "data_type": "number", "operator": "matches", "value": [2**63 - 1, 2**64 - 1, -0.5]},
+]
+# Scans of an object without rules, by their attributes and conditions.
+ITEMS: dict[str, tuple[Any, Any]] = {
+    "items in groups": (
+        ["a"],
+        (X.equals("1") | X.before("2024-01-01")) & (da.col("y").after(1_705_276_812_345) | X.equals("")),
+    ),
+    "items as text": (["a", " b ", "ä"], X.equals("1")),
+    "one item as text": ("a", X.equals("1")),
+    "items as the API specification writes them": (["a"], {"OR": [{"AND": RAW[:2]}, {"AND": RAW[2:]}]}),
+    "items by operators": (["a"], X.op("has", [True], data_type="bool") & X.op("at", 1e300, data_type="number")),
+    "more values than a request has": (["a"], X.matches([str(number) for number in range(3_000)])),
+    "numbers and days": (["a"], X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS)),
+}
+# Scans of codes.
+CODES: dict[str, dict[str, Any]] = {
+    "codes": {"attrs": None, "allocated_time": DAY},
+    "codes of members": {
+        **{"allocated_time": da.after("2024-01-01"), "audience_type": ["customer", "visitor"]},
+        **{"allocated_audience": MEMBERS, "code_status": ["sent", 4]},
+    },
+    "codes by operators": {
+        **{"allocated_time": da.op("since", "2024-01-15T10:00", unit="HOUR"), "code_status": da.op("not", [3, 4])},
+    },
+    "codes of old days": {"allocated_time": da.days("1969-12-31", "1970-01-03")},
+    "codes of far days": {"allocated_time": da.on("5999-12-31")},
+    "typed": {"attrs": ["id", "pool_id"], "allocated_time": DAY, "schema": {"pool_id": "string"}},
+}
+# Every way to say a request.
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "codes of days": by_day,
+    "codes as items": lambda client: client.scan_items(
+        "promotion_code", ["id"], da.col("allocated_time").on(DAYS) & da.col("code_status").matches([3])
+    ),
+    "customers": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
+}
 
 
-def test_threads(sandbox: da.Sandbox) -> None:
-    scan = by_day(sandbox.client())
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        parts = list(pool.map(ids_of, scan.tasks(), timeout=50))
-    assert [name for part in parts for name in part] == ids_of(scan)
+def tasks_of(client: Any, way: str) -> list[Any]:
+    """Tasks of at most two values each."""
+    if way in CODES:
+        return list(in_parts(2, client.scan_codes, **{"attrs": ["id"], **CODES[way]}).tasks())
+    if way in ITEMS:
+        return list(in_parts(1_500, client.scan_items, "store", *ITEMS[way], item_type_id=7).tasks())
+    return list(WAYS[way](client).tasks())
 
 
-def test_asyncio(sandbox: da.Sandbox) -> None:
+@pytest.mark.parametrize("way", [*WAYS, *CODES, *ITEMS])
+@pytest.mark.usefixtures("elsewhere")
+def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
+    for zone in ("UTC", "Asia/Kolkata"):
+        for task in tasks_of(connect(None, token=None, timezone=zone), way):
+            copy = travelled(task)
+            assert copy.requests() == travelled(copy).requests() == task.requests()
+            assert (copy.id, copy.column_names) == (task.id, task.column_names)
+            assert repr(bare(copy)) == repr(bare(task))
+            if way in {"codes", "codes of days", "typed", "codes as items"} and zone == "UTC":
+                assert copy.to_arrow().equals(task.to_arrow())
+                assert copy.to_dicts() == task.to_dicts()
+
+
+def test_a_task_that_travels_sees_rows_of_other_days(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as service:
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        code = {"id": "c", "name": "n", "allocated_time": "2024-01-14 18:00:00", "code_status": 3}
+        service.load("promotion_code", [code])
+        client = connect(service.base_url, token=None)
+        scan = client.scan_codes(["allocated_time"], allocated_time=da.days("2024-01-15", "2024-01-16"))
+        (task,) = scan.tasks()
+        for held in (task, travelled(task)):
+            with pytest.warns(da.StrayDayWarning):
+                held.to_dicts()
+
+
+def test_a_task_is_small_and_takes_no_token_along(connect: Any, elsewhere: str) -> None:
+    client = connect(None, token=None)
+    for task in by_day(client).tasks():
+        packed = pickle.dumps(bare(task))
+        assert len(packed) < 2_000
+        assert elsewhere.encode() not in packed
+    many = client.scan_codes(["id"], allocated_time=da.days("2020-01-01", "2024-01-01")).tasks()
+    together = pickle.dumps([bare(task) for task in many])
+    assert len(together) / len(many) < 500, "what they share is there once"
+
+
+@pytest.mark.both_clients
+def test_a_task_of_a_literal_token_does_not_travel(client: Any) -> None:
+    task = bare(by_day(client).tasks()[0])
+    with pytest.raises(TypeError, match=r"\bDATAACCESS_TOKEN\b.*\btoken_file\b") as caught:
+        pickle.dumps(task)
+    assert type(task._client).__name__ in str(caught.value)
+
+
+@pytest.mark.usefixtures("elsewhere", "short_pauses")
+def test_a_task_that_travelled_is_tried_as_often() -> None:
+    def respond(asked: ScanRequest) -> bytes:
+        whole = ok_response(asked)
+        return whole if asked.attempt > 4 else ThenClose(whole[: -1 - asked.attempt])
+
+    with scan_server(respond) as parts:
+        (task,) = scan_of_parts(da.Client(parts.base_url, token=any_token), 1).tasks()
+        copy = travelled(task)
+        assert copy.to_dicts() == rows_of(0)
+        assert copy.last_stats.retries == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.usefixtures("elsewhere")
+def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method}")
+    scan = by_day(da.Client())
+    expected = ids_of(scan)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        parts = pool.map_async(ids_of, scan.tasks()).get(timeout=50)
+        tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
+        with scan_server(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
+            result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url, token=any_token), 2).tasks())
+            with pytest.raises(da.RequestRejectedError) as caught:
+                result.get(timeout=50)
+    assert (caught.value.operation, caught.value.api_message) == ("scan_items", "no such thing")
+    assert [name for part in parts for name in part] == expected
+    assert pa.concat_tables(tables).equals(scan.to_arrow())
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as executor:
+        parts = list(executor.map(ids_of, scan.tasks(), timeout=50))
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(ids_of, scan.tasks(), timeout=50)) == parts
+    assert [name for part in parts for name in part] == expected
+
+
+def test_tasks_of_asyncio_run_at_once(sandbox: da.Sandbox) -> None:
     async def main() -> tuple[list[Any], list[Any]]:
         async with da.AsyncClient(sandbox.base_url, token=sandbox.issue_token()) as client:
             scan = by_day(client)

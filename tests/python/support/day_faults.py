@@ -115,6 +115,10 @@ class DayFaults:
         """Whether the responses for a day have no `data`."""
         return self._by_day.get(day) == "no data"
 
+    def is_page(self, day: date) -> bool:
+        """Whether the responses for a day are pages."""
+        return self._by_day.get(day) == "a login page"
+
     def fails(self, day: date) -> type[da.DataAccessError] | None:
         """The class of the error of each request for a day; none if it succeeds."""
         return DAY_FAULTS[self._by_day[day]][1] if day in self._by_day else None

@@ -1,14 +1,21 @@
-"""A folder at a service that changes and fails: runs, and how each is compared with the model."""
+"""A folder at a service that changes and fails: runs, and how each is compared with the model.
+
+The folder is on this machine or in a bucket, and a run is a call or a command.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
-from time import monotonic, sleep
+from io import BytesIO
+from time import sleep
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -16,10 +23,13 @@ from support import kinds
 from support.changing_codes import ATTRS, as_row
 from support.folder_model import FolderModel, Order, Part
 from support.machines import assert_hidden
+from support.places import Place
 from support.service_machine import ServiceMachine
 
 import dataaccess as da
 
+# Runs a command: its exit code, its output, and its standard error.
+Command = Callable[..., tuple[int, str, str]]
 # A report and an error, one of which may be none.
 Ended = tuple[da.FolderReport | None, BaseException | None]
 
@@ -31,10 +41,10 @@ class Stopped(Exception):
 class FolderMachine(ServiceMachine):
     """The folder and its model."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, place: Place, command: Command) -> None:
         """No folder yet."""
         super().__init__()
-        self.folder, self.model = folder, FolderModel()
+        self.place, self.command, self.model = place, command, FolderModel()
         # The bytes of each file, as the last run left them.
         self.contents: dict[date, bytes] = {}
         self.warned: set[type[Warning]] = set()
@@ -44,10 +54,6 @@ class FolderMachine(ServiceMachine):
         stop = days[-1] + timedelta(days=1)
         chosen = da.on(days[0]) if len(days) == 1 else da.days(days[0], stop)
         return (client or self.client).scan_codes(attrs, allocated_time=chosen)
-
-    def path(self, day: date) -> Path:
-        """The file of a day."""
-        return self.folder / f"day={day}" / "part-0.parquet"
 
     def run(self, order: Order, progress: Any = None) -> Ended:
         """Runs."""
@@ -68,9 +74,10 @@ class FolderMachine(ServiceMachine):
     def _run(self, order: Order, progress: Any = None) -> Ended:
         refresh, accept = (None if one is None else one.written for one in (order.refresh, order.accept))
         on_doubt: Any = (lambda task: task.rows > 0) if order.on_doubt == "rows" else order.on_doubt
+        client = self.client if order.cap is None else self.connect({**self.zone, "known_row_cap": order.cap})
         try:
-            report = self.scan(order.days).to_folder(
-                self.folder,
+            report = self.scan(order.days, client).to_folder(
+                self.place.url,
                 refresh=refresh,
                 accept=accept,
                 settle=timedelta(hours=order.settle),
@@ -110,12 +117,12 @@ class FolderMachine(ServiceMachine):
 
     def adopt(self, expected: dict[date, Part | None], *, is_complete: bool = True) -> set[date]:
         """Reads the files of these days: as expected, or if a run was cut short as before. Gives the replaced."""
-        replaced = set()
+        replaced, contents = set(), self.place.parts()
         for day, wanted in expected.items():
             found = before = self.model.parts.get(day)
-            content = self.path(day).read_bytes() if self.path(day).exists() else None
+            content = contents.get(name_of(day))
             if content is not None and content != self.contents.get(day):
-                found = self.read(day)
+                found = self.read(content)
                 self.contents[day] = content
                 if found.doubt != "kept":
                     replaced.add(day)
@@ -132,49 +139,79 @@ class FolderMachine(ServiceMachine):
         is_now = self.clock.is_now(found.requested_at)
         return replace(wanted, requested_at=found.requested_at) if is_now else wanted
 
-    def read(self, day: date) -> Part:
+    def read(self, content: bytes) -> Part:
         """What a file has."""
-        record = json.loads(pq.read_metadata(self.path(day)).metadata[b"dataaccess.task"])["record"]
-        rows = pq.read_table(self.path(day), partitioning=None).to_pylist()
+        record = json.loads(pq.read_metadata(BytesIO(content)).metadata[b"dataaccess.task"])["record"]
+        rows = pq.read_table(BytesIO(content), partitioning=None).to_pylist()
         time = datetime.fromtimestamp(record["requested_at"] / 1000, UTC)
         doubt: Any = "kept" if record.get("is_refused") else "less" if record.get("doubts") else "none"
         return Part(tuple(map(as_row, rows)), time, doubt, record.get("is_accepted", False))
 
     def check_report(
-        self,
-        order: Order,
-        before: dict[date, Part],
-        parts: dict[date, Part],
-        report: da.FolderReport,
-        replaced: set[date],
+        self, order: Order, before: dict[date, Part], report: da.FolderReport | dict[str, Any], replaced: set[date]
     ) -> None:
         """The report says what the folder has of the days, and what the run did."""
-        days = sorted(parts)
-        assert [task.day for task in report.files] == [str(day) for day in days]
-        assert [task.rows for task in report.files] == [len(parts[day].rows) for day in days]
-        assert [task.requested_at for task in report.files] == [parts[day].requested_at for day in days]
-        doubtful = [day for day in days if parts[day].doubt != "none"]
-        assert report.doubtful_days == [str(day) for day in doubtful]
-        is_open = {day: not order.is_over(day, parts[day]) for day in days}
-        assert [day for day in report.open_days if day in map(str, days)] == [str(day) for day in days if is_open[day]]
-        unsettled = [day for day in days if not is_open[day] and not order.is_final(day, parts[day])]
-        assert report.unsettled_days == [str(day) for day in unsettled if day not in doubtful]
+        shown = report.to_dict() if isinstance(report, da.FolderReport) else report
+        parts = self.model.readable(order)
+        days, broken = sorted(parts), [str(day) for day in order.days if day in self.model.parts and day not in parts]
+        assert [file["day"] for file in shown["files"] if file["state"] == "damaged"] == broken
+        files = [file for file in shown["files"] if file["state"] != "damaged"]
+        assert [file["day"] for file in files] == [str(day) for day in days]
+        assert [file["rows"] for file in files] == [len(parts[day].rows) for day in days]
+        assert [datetime.fromisoformat(file["requested_at"]) for file in files] == [
+            parts[day].requested_at for day in days
+        ]
+        opened = {str(day) for day in days if not order.is_over(day, parts[day])}
+        # A day is one thing: open, in doubt or unsettled.
+        doubtful = [str(day) for day in days if order.doubts(parts[day]) and str(day) not in opened]
+        unsettled = [str(day) for day in days if not order.is_final(day, parts[day])]
+        assert [day for day in shown["open_days"] if day in set(map(str, days))] == sorted(opened)
+        assert shown["doubtful_days"] == sorted(doubtful + broken)
+        assert shown["unsettled_days"] == [day for day in unsettled if day not in {*opened, *doubtful}]
         new = replaced - set(before)
-        assert (report.new, report.refreshed, report.kept) == (len(new), len(replaced - new), len(days) - len(replaced))
+        counts = (len(new), len(replaced - new), len(days) - len(replaced))
+        assert (shown["new"], shown["refreshed"], shown["kept"]) == counts
+
+    def is_empty(self, order: Order) -> bool:
+        """Whether several days were found, none of which has rows."""
+        parts = self.model.readable(order)
+        return len(order.days) > 1 and len(parts) == len(order.days) and not any(part.rows for part in parts.values())
+
+    def kill_a_run(self, order: Order, lines: int) -> None:
+        """Runs in a process of its own, which is killed after so many reports of progress."""
+        environment = {**os.environ, "DATAACCESS_BASE_URL": self.service.base_url, "DATAACCESS_TOKEN": self.tokens()}
+        zone = self.zone.get("timezone", "UTC")
+        words = [self.place.url, str(order.days[0]), str(order.days[-1] + timedelta(days=1)), zone]
+        refresh = [] if order.refresh is None else [order.refresh.written]
+        self.service.switch(latency=0.02)
+        with subprocess.Popen(
+            [sys.executable, "-c", CHILD, *words, *refresh], env=environment, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            for _ in range(lines):
+                process.stdout.readline()
+            process.kill()
+        # What it had sent arrives.
+        sleep(0.1)
+        self.service.switch(latency=0)
+        self.place.unlock()
 
 
-def wait_until_unlocked(folder: Path) -> None:
-    """Waits for the tasks in flight of a run that was stopped: until they end, its folder is locked."""
-    from fcntl import LOCK_EX, LOCK_NB, flock
+CHILD = f"""
+import os, sys, warnings
+import dataaccess as da
+from dataaccess._core.embedded import count_as_sandbox
 
-    lock = folder / ".dataaccess" / "lock"
-    until = monotonic() + 30
-    while lock.exists():
-        with lock.open() as file:
-            try:
-                flock(file, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
-                assert monotonic() < until
-                sleep(0.001)
-            else:
-                return
+warnings.simplefilter("ignore")
+folder, start, stop, zone, *refresh = sys.argv[1:]
+options = {{}} if zone == "UTC" else {{"timezone": zone}}
+# A child process does not know that the service is a sandbox: its rows would be those of another service.
+count_as_sandbox(os.environ["DATAACCESS_BASE_URL"], count_as_sandbox)
+scan = da.Client(concurrency=2, **options).scan_codes({ATTRS!r}, allocated_time=da.days(start, stop))
+scan.to_folder(folder, refresh=refresh or None, progress=lambda progress: print(progress.done, flush=True))
+"""
+
+
+def name_of(day: date) -> str:
+    """The name of the file of a day."""
+    return f"day={day}/part-0.parquet"

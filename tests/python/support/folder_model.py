@@ -72,6 +72,8 @@ class Order:
     settle: int = 1
     # `rows`: a function that accepts what has rows.
     on_doubt: Literal["warn", "error", "rows"] = "warn"
+    # So many rows of a response look cut off.
+    cap: int | None = None
 
     def is_settled(self, day: date, part: Part) -> bool:
         """Whether it was requested after its day was over, plus the hours of `settle`."""
@@ -85,6 +87,14 @@ class Order:
     def is_final(self, day: date, part: Part) -> bool:
         """Whether no run need request it again."""
         return self.is_settled(day, part) and part.doubt != "kept"
+
+    def is_capped(self, rows: Sequence[Row]) -> bool:
+        """Whether these rows look cut off."""
+        return len(rows) == self.cap
+
+    def doubts(self, part: Part) -> bool:
+        """Whether a file looks wrong to this run."""
+        return part.doubt != "none" or (self.is_capped(part.rows) and not part.is_accepted)
 
     def named(self, which: Refresh | None) -> set[date]:
         """The days that an argument names."""
@@ -111,7 +121,7 @@ class FolderModel:
         readable = self.readable(order)
         missing = {day for day in order.days if day not in self.parts}
         outdated = {day for day, part in readable.items() if not order.is_final(day, part)}
-        accepted = {day for day in order.named(order.accept) & set(readable) if readable[day].doubt != "none"}
+        accepted = {day for day in order.named(order.accept) & set(readable) if order.doubts(readable[day])}
         return missing | outdated | accepted | order.named(order.refresh)
 
     def damaged(self, order: Order) -> set[date]:
@@ -125,7 +135,7 @@ class FolderModel:
             return "replaced"
         if order.on_doubt == "warn":
             return "kept" if before is not None and before.lacks(rows) else "replaced"
-        loses = before is not None and before.loses(rows)
+        loses = order.is_capped(rows) or (before is not None and before.loses(rows))
         return "failed" if (loses if order.on_doubt == "error" else not rows) else "replaced"
 
     def accepts(self, order: Order, day: date, rows: Sequence[Row]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from support.parts import in_parts
-from support.raw_server import Close, RawServer, Received
+from support.raw_server import Close, RawServer, Received, http
 from support.streams import response_of
 
 import dataaccess as da
@@ -117,3 +118,21 @@ OUTPUTS: dict[str, Callable[[Any], list[Row]]] = {
     "polars": lambda scan: scan.to_polars().to_dicts(),
     "batches": rows_of_batches,
 }
+
+
+def uses_of(scan: Any) -> list[Callable[[], Any]]:
+    """Uses of a scan, each of which warns of what looks wrong."""
+    return [scan.to_dicts, scan.collect, scan.to_pandas, lambda: list(scan.batches())]
+
+
+# Seconds after which a test fails; a passing one never takes so long.
+LONG = 20
+REFUSED = ThenClose(http({"code": 400, "message": "no such thing"}, "400 Bad Request"))
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    """Waits for a state of a server."""
+    deadline = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -1,0 +1,493 @@
+"""Scans of several requests: order, limits, how many are in flight, types and figures of all, and what ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from support import kinds
+from support.parts import in_parts
+from support.scan_requests import (
+    LONG,
+    OUTPUTS,
+    REFUSED,
+    SILENCE,
+    TYPES,
+    Parts,
+    ScanRequest,
+    ok_response,
+    rows_of,
+    rows_of_all,
+    scan_of_parts,
+    scan_server,
+    wait_until,
+)
+from support.streams import column, gone, response_of
+
+import dataaccess as da
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+every_output = pytest.mark.parametrize("output", OUTPUTS)
+
+
+def backwards(count: int) -> Callable[[ScanRequest], bytes]:
+    """Responds to each request only after the next one."""
+    done = [threading.Event() for _ in range(count)]
+
+    def respond(asked: ScanRequest) -> bytes:
+        if asked.part + 1 < count:
+            assert done[asked.part + 1].wait(LONG)
+        done[asked.part].set()
+        return ok_response(asked)
+
+    return respond
+
+
+@every_output
+def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: Any, output: str) -> None:
+    with scan_server(backwards(6)) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
+        assert OUTPUTS[output](scan) == rows_of_all(6)
+
+
+def by_duckdb(scan: Any) -> Any:
+    assert scan is not None, "found by its name below"
+    relation: Any = duckdb.sql("from scan")
+    return relation.to_arrow_table()
+
+
+@pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first response"])
+@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, by_duckdb])
+def test_other_libraries_cause_each_request_once(read: Any, schema: Any) -> None:
+    with scan_server(ok_response) as parts:
+        client = da.Client(parts.base_url, token="tok-test", concurrency=3)
+        scan = scan_of_parts(client, 8, schema=schema)
+        for times in (1, 2):
+            assert pl.DataFrame(read(scan)).to_dicts() == rows_of_all(8)
+            assert sorted(parts.asked) == sorted([*range(8)] * times)
+        assert scan.last_stats is not None
+        assert (scan.last_stats.rows, scan.last_stats.requests) == (16, 8)
+
+
+# Each with the number of requests it needs, of two rows each.
+LIMITS = {1: 1, 2: 1, 3: 2, 4: 2, 7: 4, 10: 5, 11: 5}
+
+
+@every_output
+def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, output: str) -> None:
+    with scan_server(ok_response) as parts:
+        client = connect(parts.base_url)
+        for limit, requests in LIMITS.items():
+            parts.asked.clear()
+            scan = scan_of_parts(client, 5, limit=limit)
+            assert OUTPUTS[output](scan) == rows_of_all(5)[:limit], limit
+            assert parts.asked == list(range(requests)), limit
+            assert (scan.last_stats.rows, scan.last_stats.requests) == (min(limit, 10), requests), limit
+
+
+def test_a_limit_passes_over_responses_without_rows(connect: Any) -> None:
+    sizes = [0, 3, 0, 0, 2, 5]
+
+    def respond(asked: ScanRequest) -> bytes:
+        return response_of(rows_of(asked.part, sizes[asked.part]))
+
+    with scan_server(respond) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 6, limit=4)
+        for output in OUTPUTS.values():
+            assert output(scan) == [*rows_of(1, 3), *rows_of(4, 1)]
+        assert parts.asked == [*range(5)] * len(OUTPUTS)
+
+
+@pytest.mark.parametrize(("most", "asked"), [(0, [0]), (1, [0]), (2, [0]), (3, [0, 1]), (5, [0, 1, 2])])
+def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: list[int]) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
+        assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
+        assert parts.asked == asked
+
+
+def test_threads_share_the_batches_of_several_responses() -> None:
+    with scan_server(ok_response) as parts, ThreadPoolExecutor(8) as threads:
+        batches = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 60).batches()
+        taken = threads.map(lambda _: [row for batch in batches for row in batch.to_pylist()], range(8))
+        rows = [row for mine in taken for row in mine]
+    assert sorted(rows, key=lambda row: int(row["n"])) == rows_of_all(60)
+
+
+@pytest.mark.both_clients
+def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 5)
+        with scan.batches() as one, scan.batches() as other:
+            pairs = [(a.to_pylist(), b.to_pylist()) for a, b in zip(one, other, strict=True)]
+        assert [a for a, _ in pairs] == [b for _, b in pairs] == [rows_of(part) for part in range(5)]
+        assert len(parts.asked) == 10
+
+
+def test_many_requests_cost_little_beside_their_responses(connect: Any) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 600)
+        for output in ("dicts", "batches"):
+            assert OUTPUTS[output](scan) == rows_of_all(600)
+        assert len(parts.asked) == 1_200
+
+
+# How many are in flight.
+
+
+@every_output
+def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, output: str) -> None:
+    together = threading.Barrier(4)
+
+    def respond(asked: ScanRequest) -> bytes:
+        # Broken when fewer are sent: this one would wait in vain.
+        together.wait(LONG)
+        return ok_response(asked)
+
+    with scan_server(respond) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=4), 12)
+        assert OUTPUTS[output](scan) == rows_of_all(12)
+        assert parts.most == 4
+
+
+def test_one_at_a_time_is_one_at_a_time(connect: Any) -> None:
+    with scan_server(ok_response) as parts:
+        client = connect(parts.base_url, concurrency=1)
+        for output in OUTPUTS.values():
+            assert output(scan_of_parts(client, 5)) == rows_of_all(5)
+        assert parts.most == 1
+        assert parts.asked == [*range(5)] * len(OUTPUTS)
+
+
+def test_a_slow_consumer_slows_the_requests(connect: Any) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12)
+        rows: list[dict[str, Any]] = []
+        for taken, batch in enumerate(scan.batches(), start=1):
+            rows.extend(batch.to_pylist())
+            time.sleep(0.05)
+            assert len(parts.asked) <= taken + 3, "more than `concurrency` responses are buffered"
+    assert rows == rows_of_all(12)
+    assert parts.most <= 3
+
+
+def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=3), 40)
+        with scan.batches() as batches:
+            assert next(iter(batches)).num_rows == 2
+            time.sleep(0.2)
+            assert len(parts.asked) <= 1 + 3
+        asked = len(parts.asked)
+        time.sleep(0.2)
+        assert len(parts.asked) == asked
+        with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 2):
+            next(iter(batches))
+
+
+@every_output
+def test_the_rate_is_that_of_all_requests(connect: Any, output: str) -> None:
+    with scan_server(ok_response) as parts:
+        scan = scan_of_parts(connect(parts.base_url, requests_per_second=20), 6)
+        begun = time.monotonic()
+        assert OUTPUTS[output](scan) == rows_of_all(6)
+        assert time.monotonic() - begun >= 5 / 20
+
+
+# Types, figures and warnings of all.
+
+
+def of(*responses: list[Any]) -> Any:
+    """A service whose parts have these values in a column `a`."""
+    return scan_server(lambda asked: response_of([{"n": asked.part, "a": value} for value in responses[asked.part]]))
+
+
+def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
+    names = da.col("n").matches([str(part) for part in range(parts)])
+    return in_parts(1, client.scan_items, "store", ["a"], names, item_type_id=7, **options)
+
+
+@pytest.mark.parametrize(
+    ("responses", "kind", "found"),
+    [
+        ([[1, 2], [None], [3]], "int64", [1, 2, None, 3]),
+        ([[1, 2], [2.5], [None]], "double", [1.0, 2.0, 2.5, None]),
+        ([[None], [], [True]], "bool", [None, True]),
+        ([[1], ["x"], [2.5]], "string", ["1", "x", "2.5"]),
+        ([[1], [{"k": 1}], [2**70]], "string", ["1", '{"k":1}', str(2**70)]),
+        ([[], [None], []], "string", [None]),
+    ],
+    ids=["whole numbers", "numbers", "truth", "mixed", "nested", "nothing"],
+)
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_types_are_inferred_over_the_rows_of_all_responses(
+    connect: Any, responses: list[list[Any]], kind: str, found: list[Any]
+) -> None:
+    with of(*responses) as parts:
+        scan = scan_of_values(connect(parts.base_url), len(responses))
+        assert column(scan.to_arrow()) == (kind, found)
+        assert [row["a"] for row in scan.to_dicts()] == [value for values in responses for value in values]
+
+
+def test_in_batches_the_first_response_with_rows_sets_the_types(connect: Any) -> None:
+    with of([], [1.5, 2], [None], [3], []) as parts:
+        scan = scan_of_values(connect(parts.base_url), 5)
+        assert [str(batch.to_arrow().schema.field("a").type) for batch in scan.batches()] == ["double"] * 3
+        assert parts.asked[:3] == [0, 1, 2] or parts.asked[:2] == [0, 1]
+        assert [row["a"] for batch in scan.batches() for row in batch.to_pylist()] == [1.5, 2.0, None, 3.0]
+
+
+@pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
+def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, later: Any) -> None:
+    responses: list[list[Any]] = [[], [1, 2], [3], [4, later]]
+    with of(*responses) as parts:
+        client = connect(parts.base_url)
+        taken: list[Any] = []
+        with pytest.raises(da.StreamInterruptedError, match=r"\b4 of 4\b") as caught:
+            taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_pylist())
+        assert taken == [1, 2, 3]
+        cause: Any = caught.value.__cause__
+        assert isinstance(cause, kinds.Record)
+        assert (cause.row, cause.column) == (1, "a")
+        kind = "float64" if isinstance(later, float) else "string"
+        assert kinds.fixed_by(caught.value) == ["a", kind]
+        fixed = scan_of_values(client, 4, schema={"a": kind})
+        found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
+        texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]
+        assert found == ([1, 2, 3, 4, later] if kind == "float64" else texts)
+
+
+def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
+    with scan_server(lambda asked: response_of(rows_of(asked.part, 0 if asked.part < 3 else 2))) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 8, schema=None)
+        rows = [row for part in range(3, 8) for row in rows_of(part)]
+        assert OUTPUTS["batches"](scan) == rows
+        assert parts.asked[:4] == [0, 1, 2, 3]
+        assert sorted(parts.asked) == list(range(8))
+        for output in OUTPUTS.values():
+            assert output(scan) == rows
+
+
+@pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types unknown"])
+def test_no_rows_at_all(connect: Any, schema: Any) -> None:
+    with scan_server(lambda _asked: response_of([])) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 4, schema=schema)
+        for output in OUTPUTS.values():
+            assert output(scan) == []
+            assert (scan.last_stats.rows, scan.last_stats.requests, scan.last_stats.absent) == (0, 4, [])
+            assert scan.last_stats.empty_shape == "data.data []"
+        kinds = [pa.string(), pa.string()] if schema is None else [pa.int64(), pa.string()]
+        assert scan.to_arrow().schema.types == kinds
+        assert scan.to_polars().columns == ["n", "text"]
+        if not hasattr(scan, "client"):
+            assert pa.table(scan).schema.types == kinds
+
+
+def test_figures_are_those_of_all_responses(connect: Any) -> None:
+    records: list[list[dict[str, Any]]] = [
+        [{"n": 1, "more": 1}, {"n": 2, "more": None, "other": 2}],
+        [],
+        [{"n": 3, "text": None, "other": 3}],
+    ]
+    with scan_server(lambda asked: response_of(records[asked.part])) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 3)
+        for use in OUTPUTS.values():
+            use(scan)
+            stats = scan.last_stats
+            assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
+            assert stats.bytes == sum(len(response_of(rows).partition(b"\r\n\r\n")[2]) for rows in records)
+            assert stats.extra_keys == {"more": 2, "other": 2}
+            assert stats.absent == [], "one response has it"
+            assert stats.empty_shape is None
+            assert 0 < stats.seconds < LONG
+
+
+@every_output
+def test_what_all_responses_show_is_warned_of_once(connect: Any, output: str) -> None:
+    def respond(asked: ScanRequest) -> bytes:
+        return response_of([{"n": asked.part}] if asked.part else [], meta={"total": 3 if asked.part == 1 else None})
+
+    with scan_server(respond) as parts:
+        scan = scan_of_parts(connect(parts.base_url), 4)
+        with pytest.warns(da.DataAccessWarning) as caught:
+            OUTPUTS[output](scan)
+        assert sorted(each.category.__name__ for each in caught) == ["AbsentAttributeWarning", "IncompleteWarning"]
+        assert scan.last_stats.absent == ["text"]
+
+
+def cut_in_vietnam(times: list[str]) -> da.Sandbox:
+    """A service that cuts its days in another zone, with a code at each of these times."""
+    service = da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"})
+    codes = [{"id": time, "name": "n", "allocated_time": time, "code_status": 3} for time in times]
+    service.load("promotion_code", codes)
+    return service
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_rows_of_other_days_are_warned_of_once(connect: Any, output: str) -> None:
+    times = [f"2024-01-{day} {hour:02}:30:00" for day in range(14, 18) for hour in range(24)]
+    days = da.days("2024-01-14", "2024-01-25")
+    with cut_in_vietnam(times) as service:
+        scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
+        with pytest.warns(da.StrayDayWarning, match=r"UTC\+07:00") as caught:
+            assert len(OUTPUTS[output](scan)) == len(times)
+        assert len(caught) == 1
+        right = connect(service, timezone="Asia/Ho_Chi_Minh").scan_codes(["id", "allocated_time"], allocated_time=days)
+        assert len(OUTPUTS[output](right)) == len(times)
+
+
+def test_the_zone_that_is_reported_explains_all_days(connect: Any) -> None:
+    # Of the first day there is an evening, which many zones would explain; of the second there is all.
+    times = ["2024-01-14 20:00:00", "2024-01-14 23:00:00", "2024-01-15 17:00:00", "2024-01-16 16:59:00"]
+    with cut_in_vietnam(times) as service:
+        days = da.days("2024-01-15", "2024-01-18")
+        scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
+        with pytest.warns(da.StrayDayWarning, match=r"UTC\+07:00"):
+            scan.collect()
+
+
+# What ends all that are in flight.
+
+
+def all_silent(_asked: ScanRequest) -> bytes:
+    return SILENCE
+
+
+ENDS: dict[str, Callable[[Any, Any], object]] = {
+    "close the batches": lambda _client, batches: batches.close(),
+    "close the client": lambda client, _batches: client.close(),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("end", ENDS)
+def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
+    with scan_server(lambda asked: ok_response(asked) if asked.part == 0 else SILENCE) as parts:
+        client = connect(parts.base_url, concurrency=4)
+        batches = scan_of_parts(client, 9).batches()
+        assert next(iter(batches)).num_rows == 2
+        wait_until(lambda: len(parts.asked) >= 4)
+        ENDS[end](client, batches)
+        # That of the first response may be kept for another call.
+        wait_until(lambda: parts.server.open <= 1)
+        with pytest.raises(da.StreamInterruptedError):
+            next(iter(batches))
+
+
+@pytest.mark.both_clients
+def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
+    with scan_server(all_silent) as parts:
+        batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
+        wait_until(lambda: len(parts.asked) == 4)
+        del batches
+        assert gone(parts.server)
+
+
+def test_closing_the_client_ends_what_is_collected() -> None:
+    with scan_server(all_silent) as parts:
+        client = da.Client(parts.base_url, token="tok-test")
+
+        def close() -> None:
+            wait_until(lambda: len(parts.asked) == 8)
+            client.close()
+
+        thread = threading.Thread(target=close)
+        thread.start()
+        with pytest.raises(da.ClientClosedError):
+            scan_of_parts(client, 20).to_dicts()
+        thread.join()
+        assert gone(parts.server)
+        assert len(parts.asked) == 8
+
+
+def test_a_cancelled_wait_has_taken_nothing_of_several_responses() -> None:
+    def slowly(asked: ScanRequest) -> bytes:
+        time.sleep(0.03)
+        return ok_response(asked)
+
+    async def main() -> None:
+        with scan_server(slowly) as parts:
+            client = da.AsyncClient(parts.base_url, token="tok-test", concurrency=2)
+            batches = scan_of_parts(client, 30).batches()
+            rows: list[dict[str, Any]] = []
+            cancelled = 0
+            while True:
+                try:
+                    async with asyncio.timeout(0.004):
+                        rows.extend((await anext(batches)).to_pylist())
+                except TimeoutError:
+                    cancelled += 1
+                except StopAsyncIteration:
+                    break
+            assert rows == rows_of_all(30)
+            assert cancelled > 3
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_cancelling_ends_all_that_are_in_flight(output: str) -> None:
+    async def taken(scan: da.AsyncScan) -> None:
+        if output == "batches":
+            async for _ in scan.batches():
+                pass
+        else:
+            await getattr(scan, output if output == "collect" else f"to_{output}")()
+
+    async def main() -> None:
+        with scan_server(all_silent) as parts:
+            task = asyncio.create_task(taken(scan_of_parts(da.AsyncClient(parts.base_url, token="t"), 9)))
+            while len(parts.asked) < 8:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone, parts.server)
+
+    asyncio.run(main())
+
+
+@contextmanager
+def first_refused() -> Iterator[Parts]:
+    """A service that refuses the first of four requests, once all are in flight; the others get no response."""
+
+    def respond(asked: ScanRequest) -> bytes:
+        if asked.part:
+            return SILENCE
+        wait_until(lambda: len(parts.asked) == 4)
+        return REFUSED
+
+    with scan_server(respond) as parts:
+        yield parts
+
+
+@pytest.mark.parametrize("output", [name for name in OUTPUTS if name != "batches"])
+def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> None:
+    with first_refused() as parts:
+        scan = scan_of_parts(connect(parts.base_url, concurrency=4), 4)
+        with pytest.raises(da.RequestRejectedError):
+            OUTPUTS[output](scan)
+        assert gone(parts.server)
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("requests", [4, 40])
+def test_a_failure_ends_all_though_the_batches_are_still_held(connect: Any, requests: int) -> None:
+    with first_refused() as parts:
+        batches = scan_of_parts(connect(parts.base_url, concurrency=4), requests).batches()
+        with pytest.raises(da.RequestRejectedError):
+            next(iter(batches))
+        assert gone(parts.server)
+        assert len(parts.asked) == 4
+        assert not batches.stats

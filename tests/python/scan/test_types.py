@@ -1,0 +1,397 @@
+"""Types of columns: each value of JSON in each type (J1-J3, J13), what is inferred, and what `schema=` takes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support import kinds
+from support.arguments import about
+from support.raw_server import always, http, in_turn, serving
+from support.streams import CLOSING, OPENING, client_of, column, in_parts, response_of, scan_of, whole
+
+import dataaccess as da
+
+TYPES = ["string", "int64", "float64", "bool", "timestamp", "json", None]
+"""The words of `schema=`, and none: then the type is inferred."""
+ARROW = ["string", "int64", "double", "bool", "timestamp[us]", "string"]
+
+no = kinds.Record
+DATE, NO_DATE = "2024-01-15 10:00:00", "2024-02-30 10:00:00"
+TIME = dt.datetime(2024, 1, 15, 10)  # noqa: DTZ001 - columns of time have no zone
+
+# The value on the wire, and what it is as string, int64, float64, bool, timestamp, json, inferred.
+CELLS: dict[str, list[Any]] = {
+    "null": [None, None, None, None, None, None, None],
+    "": [None, None, None, None, None, None, None],
+    "true": ["true", no, no, True, no, "true", True],
+    "false": ["false", no, no, False, no, "false", False],
+    "7": ["7", 7, 7.0, no, no, "7", 7],
+    "-7": ["-7", -7, -7.0, no, no, "-7", -7],
+    "-0": ["-0", 0, -0.0, no, no, "-0", -0.0],
+    "7.0": ["7.0", 7, 7.0, no, no, "7.0", 7.0],
+    "1e3": ["1e3", 1000, 1000.0, no, no, "1e3", 1000.0],
+    "12.50e1": ["12.50e1", 125, 125.0, no, no, "12.50e1", 125.0],
+    "0.5": ["0.5", no, 0.5, no, no, "0.5", 0.5],
+    "1e-3": ["1e-3", no, 0.001, no, no, "1e-3", 0.001],
+    "1e19": ["1e19", no, 1e19, no, no, "1e19", 1e19],
+    "9007199254740993": ["9007199254740993", 2**53 + 1, no, no, no, "9007199254740993", 2**53 + 1],
+    "9223372036854775807": ["9223372036854775807", 2**63 - 1, no, no, no, "9223372036854775807", 2**63 - 1],
+    "-9223372036854775808": ["-9223372036854775808", -(2**63), -(2.0**63), no, no, "-9223372036854775808", -(2**63)],
+    "9223372036854775808": ["9223372036854775808", no, 2.0**63, no, no, *["9223372036854775808"] * 2],
+    "-9223372036854775809": ["-9223372036854775809", no, no, no, no, *["-9223372036854775809"] * 2],
+    "18446744073709551615": ["18446744073709551615", no, no, no, no, *["18446744073709551615"] * 2],
+    "18446744073709551616": ["18446744073709551616", no, 2.0**64, no, no, *["18446744073709551616"] * 2],
+    "9" * 400: ["9" * 400, no, no, no, no, "9" * 400, "9" * 400],
+    "1e400": [no, no, no, no, no, no, no],
+    '""': ["", no, no, no, no, '""', ""],
+    '"x"': ["x", no, no, no, no, '"x"', "x"],
+    '"7"': ["7", no, no, no, no, '"7"', "7"],
+    '"true"': ["true", no, no, no, no, '"true"', "true"],
+    '"null"': ["null", no, no, no, no, '"null"', "null"],
+    '"a\\u0000\\n"': ["a\0\n", no, no, no, no, '"a\\u0000\\n"', "a\0\n"],
+    f'"{DATE}"': [DATE, no, no, no, TIME, f'"{DATE}"', DATE],
+    '"2024-02-30 10:00:00"': [NO_DATE, no, no, no, no, f'"{NO_DATE}"', NO_DATE],
+    "[]": ["[]", no, no, no, no, "[]", "[]"],
+    "{}": ["{}", no, no, no, no, "{}", "{}"],
+    '[1, {"k": null}]': ['[1,{"k":null}]', no, no, no, no, *['[1,{"k":null}]'] * 2],
+    '{"k": 1.0, "k": -0}': ['{"k":1.0,"k":-0}', no, no, no, no, *['{"k":1.0,"k":-0}'] * 2],
+    '{"k": 18446744073709551616}': [f'{{"k":{2**64}}}', no, no, no, no, *[f'{{"k":{2**64}}}'] * 2],
+}  # fmt: skip
+
+
+class Records:
+    """Responses each request with one record that has this value, or lacks it; and one that is all null."""
+
+    value = ""
+
+    def __call__(self, connection: Any, _number: int) -> None:
+        member = f',"a":{self.value}' if self.value else ""
+        records = f'{{"n":0{member}}},{{"n":1,"a":null}}'
+        connection.sendall(http(f'{{"code":200,"data":{{"status":true,"data":[{records}]}}}}'.encode()))
+
+
+def scan_of_cell(client: Any, name: str | None) -> Any:
+    return scan_of(client, ["n", "a"], schema={"a": name} if name else None)
+
+
+def collected(scan: Any) -> Any:
+    return scan.to_arrow()
+
+
+def streamed(scan: Any) -> Any:
+    (batch,) = scan.batches()
+    return batch.to_arrow()
+
+
+def cell(table: Any) -> Any:
+    first, second = table.column("a").to_pylist()
+    assert second is None
+    return first
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
+@pytest.mark.parametrize("name", TYPES)
+def test_each_value_is_in_each_type_of_column_what_the_table_says(connect: Any, name: Any) -> None:
+    records = Records()
+    with serving(records) as server:
+        client = connect(server.base_url)
+        for wire, verdicts in CELLS.items():
+            records.value = wire
+            verdict = verdicts[TYPES.index(name)]
+            for use in (collected, streamed):
+                scan = scan_of_cell(client, name)
+                if verdict is no:
+                    with pytest.raises(kinds.Record) as caught:
+                        use(scan)
+                    assert (caught.value.row, caught.value.column) == (0, "a"), (wire, name)
+                    assert caught.value.attempts == 1
+                    assert wire not in str(caught.value) or len(wire) < 5
+                else:
+                    table = use(scan)
+                    assert repr(cell(table)) == repr(verdict), (wire, name)
+                    if name:
+                        assert str(table.schema.field("a").type) == ARROW[TYPES.index(name)]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
+def test_rows_have_the_wire_value_whatever_the_schema(connect: Any) -> None:
+    records = Records()
+    with serving(records) as server:
+        client = connect(server.base_url)
+        for number, (wire, verdicts) in enumerate(CELLS.items()):
+            records.value = wire
+            scan = scan_of_cell(client, TYPES[number % len(TYPES)])
+            search = partial(client.search_items, "store", ["n", "a"], da.col("n").equals("x"), item_type_id=7)
+            for use in (scan.to_dicts, search):
+                if verdicts[0] is no:
+                    with pytest.raises(kinds.Record):
+                        use()
+                else:
+                    expected = [{"n": 0, "a": json.loads(wire or "null")}, {"n": 1, "a": None}]
+                    assert repr(use()) == repr(expected), wire
+
+
+# What a 64-bit float rounds to another integer or to zero, what it holds at its limits, and what is just beyond them.
+NUMBERS = [
+    *["9007199254740993.0", "90071992547409930e-1", "9.007199254740993e15", "1e-400", "-1e-400", "1e-330", "2e-324"],
+    *["3e-324", "9007199254740992", "9007199254740992.5", "1e22", "1e23", "9223372036854775807.0"],
+    *["9223372036854775808.0", "1.7976931348623157e308", "1.7976931348623159e308", "0e400", "-0.0"],
+    *(wire for wire in CELLS if wire[:1] in {*"-0123456789"}),
+]
+
+
+def without_rounding(wire: str, name: str | None) -> Any:
+    """What a number is in a column, computed with exact fractions."""
+    exact, float64, is_integer = Fraction(Decimal(wire)), float(wire), wire.lstrip("-").isdecimal()
+    if name in {"bool", "timestamp"} or (math.isinf(float64) and not is_integer):
+        return no
+    if name in {"string", "json"}:
+        return wire
+    whole = int(exact) if exact.denominator == 1 and -(2**63) <= exact < 2**63 else no
+    near = float64 if is_held(exact, float64, wire) else no
+    if name:
+        return whole if name == "int64" else near
+    # Inferred: an integer is no float, except for the sign of -0, and what fits neither is a string.
+    inferred = [whole] if is_integer and wire != "-0" else [near, whole]
+    return next((number for number in inferred if number is not no), wire)
+
+
+def is_held(exact: Fraction, float64: float, wire: str) -> bool:
+    """Whether a float is a number: exactly an integer, and the nearest one to a fraction, but not zero."""
+    if math.isinf(float64) or exact.denominator > 1:
+        return math.isfinite(float64) and float64 != 0
+    # With an exponent only the written digits count: 1e23 fits, although no float is 10**23.
+    digits = len(Decimal(wire).as_tuple().digits)
+    return Fraction(float64) == exact or ("e" in wire and Decimal(f"{float64:.{digits - 1}e}") == Decimal(wire))
+
+
+@pytest.mark.fault("J2", "J3")
+@pytest.mark.parametrize("name", TYPES)
+def test_no_number_is_rounded_in_silence(name: str | None) -> None:
+    records = Records()
+    with serving(records) as server, da.Client(server.base_url, token="tok") as client:
+        for wire in NUMBERS:
+            records.value = wire
+            try:
+                found = cell(scan_of_cell(client, name).to_arrow())
+            except da.ResponseError as error:
+                found = kinds.kind_of(error)
+            assert repr(found) == repr(without_rounding(wire, name)), (wire, name)
+
+
+def written(*values: str) -> Any:
+    """A response of records whose values are written so."""
+    body = b",".join(b'{"a":%s}' % value.encode() for value in values)
+    return in_parts([OPENING, body, CLOSING])
+
+
+EXACT, WIDE = 2**53, 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "found"),
+    [
+        (["1", "null", "-5"], "int64", [1, None, -5]),
+        (["1", "2.5"], "double", [1.0, 2.5]),
+        (["true", "null"], "bool", [True, None]),
+        (['"x"', "null"], "string", ["x", None]),
+        (["null", "null"], "string", [None, None]),
+        (["1", '"x"'], "string", ["1", "x"]),
+        ([str(2**70), "1"], "string", [str(2**70), "1"]),
+        (['{"k":[1]}', "null"], "string", ['{"k":[1]}', None]),
+        (["5.0", f"{WIDE}.0", "7"], "int64", [5, WIDE, 7]),
+        (["1.5", f"{EXACT}.0"], "double", [1.5, float(EXACT)]),
+        (["1.5", f"{WIDE}.0"], "string", ["1.5", f"{WIDE}.0"]),
+        (["1.5", str(WIDE)], "string", ["1.5", str(WIDE)]),
+        (["1.5", "1e-400"], "string", ["1.5", "1e-400"]),
+        (["0.1", "1e300", "5e-324"], "double", [0.1, 1e300, 5e-324]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, found: Any) -> None:
+    with serving(written(*values)) as server:
+        scan = scan_of(connect(server.base_url), ["a"])
+        assert column(scan.to_arrow()) == (kind, found)
+        assert [row["a"] for row in scan.to_dicts()] == list(map(json.loads, values))
+
+
+@pytest.mark.parametrize("value", [str(WIDE), f"{WIDE}.0", f"{WIDE}e0", f"-{WIDE}.0", "1e-400"])
+def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
+    with serving(written("1.5", value)) as server:
+        client = connect(server.base_url)
+        with pytest.raises(kinds.Record) as caught:
+            scan_of(client, ["a"], schema={"a": "float64"}).collect()
+        assert kinds.fixed_by(caught.value) == ["a", "string"]
+        assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
+
+
+@pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
+def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
+    with serving(written('"x"', r'"secret \udead"')) as server:
+        scan = scan_of(connect(server.base_url, retry_for=0), ["a"], schema=schema)
+        for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
+            with pytest.raises(kinds.Record) as caught:
+                use()
+            assert (caught.value.row, caught.value.column) == (1, "a")
+            assert "secret" not in str(caught.value)
+
+
+def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
+    rows: list[dict[str, Any]] = [{"a": 1}] * 10 + [{"a": 2.5}]
+    with serving(always(response_of(rows))) as server:
+        client = connect(server.base_url)
+        assert column(scan_of(client, ["a"]).to_arrow())[0] == "double"
+        taken = []
+        with pytest.raises(da.StreamInterruptedError) as caught:
+            taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
+        assert [batch.num_rows for batch in taken] == [4, 4]
+        assert kinds.fixed_by(caught.value) == ["a", "float64"]
+        assert isinstance(caught.value.__cause__, kinds.Record)
+        fixed = scan_of(client, ["a"], schema={"a": "float64"})
+        assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
+
+
+LATER: list[Any] = [WIDE, 2.5, 2**63, True, "x", "5", [1], {"k": 1.5}, None]
+
+
+@pytest.mark.parametrize(
+    "before", [[1, 2], [1, 2, WIDE, 3], [WIDE, 1], [1.5, 2], [True, None], ["x", None], [None, None]]
+)
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_a_hint_works(connect: Any, before: list[Any]) -> None:
+    with serving(always(b"")) as server:
+        client = connect(server.base_url)
+        for later in LATER:
+            rows = [{"a": value} for value in [*before, later]]
+            server.respond = always(response_of(rows))
+            try:
+                batches = list(scan_of(client, ["a"]).batches(max_rows=2))
+            except da.StreamInterruptedError as error:
+                name, kind = kinds.fixed_by(error)
+                assert (name, kind in {"string", "float64"}) == ("a", True)
+                batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
+            found = [row["a"] for batch in batches for row in batch.to_pylist()]
+            # Equal, or the texts of all.
+            values = [row["a"] for row in rows]
+            if any(isinstance(value, str) for value in found):
+                json_of = partial(json.dumps, separators=(",", ":"))
+                values = [value if isinstance(value, str | None) else json_of(value) for value in values]
+            assert found == values, later
+
+
+def in_turns(*responses: list[dict[str, Any]]) -> Any:
+    """A server of these records, one response after the other."""
+    return serving(in_turn(*(response_of(records) for records in responses)))
+
+
+def types(table: Any) -> list[str]:
+    return [str(kind) for kind in pa.table(table).schema.types]
+
+
+def test_a_schema_that_was_asked_for_is_that_of_the_next_stream_and_of_no_later_one() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}], [{"a": 2.5}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        for _ in range(3):
+            assert pa.schema(scan).field("a").type == pa.int64()
+        assert pa.table(scan).to_pylist() == [{"a": 1}]
+        assert len(server.requests) == 1
+        assert pa.table(scan).to_pylist() == [{"a": "x"}]
+        assert types(scan) == ["double"]
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("nothing", [[], [{"a": None}]], ids=["no rows", "all null"])
+def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
+    with in_turns(nothing, [{"a": 1}], nothing, [{"a": True}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert types(scan) == ["string"]
+        assert types(scan) == ["int64"]
+        assert pa.schema(scan).field("a").type == pa.string()
+        assert types(scan) == ["string"]
+        assert types(scan) == ["bool"]
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_the_types_of_one_response_are_not_those_of_the_next() -> None:
+    with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": "x"}]
+        assert pa.table(scan).to_pylist() == [{"a": "y"}]
+
+
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation = duckdb.sql("from scan")
+        assert len(server.requests) == 1
+        assert relation is not None
+        responses: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(responses, start=1):
+            assert relation.fetchall() == rows
+            assert len(server.requests) == number
+            assert scan.last_stats is not None
+            assert scan.last_stats.rows == len(rows)
+
+
+def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
+    parts = [part.replace(b'"n": 29999', b'"n": 1.5') for part in whole(30_000)]
+    with serving(in_parts(parts)) as server:
+        (batch,) = scan_of(connect(server.base_url)).batches()
+    assert str(batch.to_arrow().schema.field("n").type) == "double"
+
+
+# What libraries and Python call the types.
+ALIASES: dict[str, list[Any]] = {
+    "string": ["str", "String", "large_string", "string", str, pl.String, pl.String(), pa.string(), pa.large_string()],
+    "int64": ["int", "Int64", int, pd.Int64Dtype(), np.dtype("int64"), np.int64, pl.Int64, pa.int64()],
+    "float64": ["float", "Float64", "double", float, pd.Float64Dtype(), np.float64, pl.Float64, pa.float64()],
+    "bool": ["boolean", "Boolean", "bool_", bool, pd.BooleanDtype(), pl.Boolean, pa.bool_()],
+    "timestamp": [
+        *["datetime", "Datetime", "datetime64[ns]", "timestamp[us]", np.dtype("datetime64[us]"), dt.datetime],
+        *[pl.Datetime("us"), pl.Datetime(), pl.Datetime, pa.timestamp("us"), pa.timestamp("s")],
+    ],
+    "json": ["dict", "list", "struct", dict, pa.struct([("a", pa.int64())]), pl.List(pl.Int64), pl.Struct([])],
+}
+
+
+WRONG = ["Int32", "int32", np.int32, pa.int32(), pl.UInt64, "text", "strng", "", 5, object(), bytes, None]
+
+
+def test_a_type_has_one_name_and_those_of_libraries(connect: Any) -> None:
+    given = {f"{name}-{number}": one for name, every in ALIASES.items() for number, one in enumerate(every)}
+    expected = {column: column.partition("-")[0] for column in given}
+    with serving(always(response_of([dict.fromkeys(given)]))) as server:
+        assert scan_of(connect(server.base_url), list(given), schema=given).collect().schema == expected
+    with serving(always(response_of([{"i": None, "t": None}]))) as server:
+        for schema in (
+            pl.Schema({"i": pl.Int64(), "t": pl.Datetime()}),
+            pa.schema([("i", pa.int64()), ("t", pa.timestamp("s"))]),
+        ):
+            found = scan_of(connect(server.base_url), ["i", "t"], schema=schema).collect().schema
+            assert found == {"i": "int64", "t": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "argument"),
+    [
+        *(({"id": kind}, 'schema["id"]') for kind in WRONG),
+        ({"idd": "string"}, 'schema["idd"]'),
+        (["id"], "schema"),
+        ("string", "schema"),
+    ],
+)
+def test_a_type_that_columns_do_not_have_is_refused(client: Any, schema: Any, argument: str) -> None:
+    with pytest.raises(da.ValidationError, check=about(argument)):
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema=schema)

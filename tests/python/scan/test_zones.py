@@ -1,0 +1,229 @@
+"""Days and times in zones: a client with the zones of its platform has the right rows, and any other one is warned.
+
+Platforms cut their days and write their times in zones of their own; the oracle knows each instant.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from support import kinds
+from support.arguments import about
+from support.scan_requests import uses_of
+from support.zones import DAYS, HANOI, PLATFORMS, ZONE, Platform, codes_of
+
+import dataaccess as da
+from dataaccess._sandbox import options
+
+WEEK = da.days(DAYS[0], DAYS[-1] + dt.timedelta(days=1))
+ATTRS = ["id", "allocated_time"]
+
+
+@pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
+def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
+    with request.param.started() as platform:
+        yield platform
+
+
+@pytest.fixture
+def scan(platform: Platform) -> da.Scan:
+    return platform.client.scan_codes(ATTRS, allocated_time=WEEK)
+
+
+def test_the_rows_of_a_day_are_found_by_each_way_of_asking(platform: Platform, scan: da.Scan) -> None:
+    day, lazy = DAYS[2], scan.to_lazyframe()
+    expected = codes_of(day, platform.zone)
+    assert {row["id"] for row in platform.client.search_codes(ATTRS, allocated_time=da.on(day))} == expected
+    of_day = lazy.filter(pl.col("allocated_time").dt.date() == day)
+    platform.sandbox.clear_requests()
+    assert set(of_day.collect()["id"]) == expected
+    assert len(platform.sandbox.requests) == 1, "it is pushed down"
+    start = dt.datetime.combine(day, dt.time(), ZoneInfo(platform.zone))
+    time = pl.col("allocated_time")
+    between = lazy.filter(
+        (time >= pl.lit(start).dt.convert_time_zone(platform.zone))
+        & (time < pl.lit(start + dt.timedelta(days=1)).dt.convert_time_zone(platform.zone))
+    )
+    assert set(between.collect()["id"]) == expected
+    assert lazy.filter(time.dt.date().is_between(day, day)).select(pl.len()).collect().item() == len(expected)
+
+
+def test_a_plan_and_a_check_say_both_zones(platform: Platform, scan: da.Scan) -> None:
+    def zones(client: da.Client) -> list[str]:
+        first = client.scan_codes(ATTRS, allocated_time=WEEK).explain().splitlines()[0]
+        return re.findall(r"UTC|\w+/\w+", first)
+
+    moved = [platform.source] if platform.source != platform.zone else []
+    assert zones(platform.client) == [platform.zone, *moved]
+    assert zones(platform.sandbox.client()) == ["UTC"]
+    assert zones(platform.sandbox.client(source_timezone=HANOI)) == ["UTC", HANOI]
+    assert scan.collect().stats.stray_days == []
+    check = platform.client.check(DAYS[2])
+    assert (check.answers["timezone"].is_right, check.is_ok) == (True, True), str(check)
+
+
+def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform) -> None:
+    wrong = ZONE["Kolkata"] if platform.source != ZONE["Kolkata"] else HANOI
+    client = platform.sandbox.client(timezone=platform.zone, source_timezone=wrong)
+    with pytest.warns(da.errors.StrayDayWarning, match=rf"\({wrong}\)"):
+        client.scan_codes(ATTRS, allocated_time=da.on(DAYS[2])).collect()
+
+
+def test_a_folder_has_one_zone(platform: Platform, scan: da.Scan, tmp_path: Path) -> None:
+    report = scan.to_folder(tmp_path)
+    assert scan.to_folder(tmp_path).kept == len(report.files)
+    for other in ["Asia/Tokyo", *([None] if platform.zone != platform.source or platform.zone != "UTC" else [])]:
+        with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "tz"):
+            scan.to_folder(tmp_path, tz=other)
+    tokyo = scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars()
+    assert tokyo.schema["allocated_time"] == pl.Datetime("us", "Asia/Tokyo")
+    assert tokyo.equals(scan.to_polars(tz="Asia/Tokyo"))
+
+
+def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -> None:
+    scan.to_folder(tmp_path, tz=None)
+    assert pl.read_parquet(tmp_path).schema["allocated_time"] == pl.Datetime("us")
+    assert scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars().equals(scan.to_polars(tz="Asia/Tokyo"))
+    assert scan.read_folder(tmp_path).to_polars().equals(scan.to_polars())
+    with pytest.raises(da.ValidationError, check=about("tz")):
+        scan.read_folder(tmp_path, tz="Europe/Berlln")
+    assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
+
+
+def by_duckdb(scan: Any) -> Any:
+    assert scan is not None, "found by its name below"
+    relation: Any = duckdb.sql("from scan")
+    return relation.fetchall()
+
+
+def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
+    client = platform.sandbox.client(timezone="America/New_York")
+    scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
+    with pytest.warns(da.errors.StrayDayWarning):
+        scan.to_lazyframe().filter(pl.col("id") != "").collect()
+    assert scan.last_stats is not None
+    expected = [str(day) for day in DAYS[1:3]]
+    assert scan.last_stats.stray_days == expected
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, by_duckdb, pa.table]
+    for use in uses:
+        fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
+        use(fresh)
+        assert fresh.last_stats is not None
+        assert fresh.last_stats.stray_days == expected
+
+
+# Platforms with the settings that a check finds.
+
+DAY = dt.date(2024, 2, 10)
+# What each condition selects of local days. It is then 2024-02-20 everywhere.
+CONDITIONS: dict[str, tuple[Callable[[], Any], Callable[[dt.date], bool]]] = {
+    "on": (lambda: da.on(DAY), lambda day: day == DAY),
+    "days": (lambda: da.days(DAY, dt.date(2024, 2, 14)), lambda day: DAY <= day < dt.date(2024, 2, 14)),
+    "month": (lambda: da.month("2024-01"), lambda day: (day.year, day.month) == (2024, 1)),
+    "last_days": (lambda: da.last_days(7), lambda day: dt.date(2024, 2, 13) <= day < dt.date(2024, 2, 20)),
+    "yesterday": (lambda: da.yesterday(), lambda day: day == dt.date(2024, 2, 19)),
+    "since": (lambda: da.since(DAY), lambda day: day >= DAY),
+    "until": (lambda: da.until(DAY), lambda day: day <= DAY),
+    "after": (lambda: da.after(DAY), lambda day: day > DAY),
+    "before": (lambda: da.before(DAY), lambda day: day < DAY),
+}
+
+
+@pytest.fixture(scope="module")
+def instants() -> dict[str, dt.datetime]:
+    """When each code was allocated."""
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
+        rows = sandbox.client().search_codes(ATTRS, allocated_time=da.since("2020-01-01"))
+    return {row["id"]: dt.datetime.fromisoformat(row["allocated_time"]).replace(tzinfo=dt.UTC) for row in rows}
+
+
+@pytest.fixture(scope="module", params=options.PLATFORMS)
+def checked(request: pytest.FixtureRequest) -> Iterator[tuple[da.Sandbox, dict[str, Any], ZoneInfo]]:
+    """A platform, the settings that a check found there, and its zone."""
+    with da.Sandbox.demo(until="2024-02-29", platform=request.param) as sandbox:
+        settings = sandbox.client().check(dt.date(2024, 1, 15), 5637054).settings
+        yield sandbox, dict(settings), ZoneInfo(options.PLATFORMS[request.param].get("day_zone", "UTC"))
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_each_range_has_its_rows_with_the_settings_of_a_check(
+    checked: Any, name: str, instants: dict[str, dt.datetime], tmp_path: Any, now: Callable[[str], None]
+) -> None:
+    now("2024-02-20T03:00:00Z")
+    sandbox, settings, zone = checked
+    condition, is_selected = CONDITIONS[name]
+    expected = {code for code, time in instants.items() if is_selected(time.astimezone(zone).date())}
+    client = sandbox.client(**settings)
+    # Warnings are errors in tests.
+    scan = client.scan_codes(ATTRS, allocated_time=condition())
+    report = scan.to_folder(tmp_path)
+    found = {
+        "search": {row["id"] for row in client.search_codes(ATTRS, allocated_time=condition())},
+        "rows": {row["id"] for row in scan.to_dicts()},
+        "polars": set(scan.to_polars()["id"]),
+        "lazy": set(scan.to_lazyframe().collect()["id"]),
+        "folder": set(scan.read_folder(tmp_path)["id"]),
+    }
+    assert expected
+    assert {form: ids ^ expected for form, ids in found.items()} == {form: set() for form in found}
+    assert (report.rows, report.warnings, report.doubtful_days) == (len(expected), [], [])
+    check = client.check(DAY)
+    assert [check.answers[name].is_right for name in ("timezone", "day_comparison")] == [True, True], str(check)
+
+
+def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
+    with da.Sandbox.demo(until="2024-02-29", platform="local-times") as sandbox:
+        scan = sandbox.client().scan_codes(ATTRS, allocated_time=da.since("2024-02-20"))
+        with pytest.warns(da.StrayDayWarning, match="2024-02-20"):
+            assert min(scan.to_polars()["allocated_time"]) >= dt.datetime(2024, 2, 21)  # noqa: DTZ001 - as written
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"timezone": "America/New_York"},
+        {"source_timezone": "America/New_York"},
+        {"timezone": "Asia/Tokyo", "source_timezone": "Asia/Tokyo"},
+        {"day_comparison": None},
+    ],
+    ids=["days", "records", "both", "comparison"],
+)
+def test_any_other_settings_warn(checked: Any, others: dict[str, Any]) -> None:
+    sandbox, settings, _ = checked
+    if "day_comparison" in others:
+        others = {"day_comparison": "inclusive" if settings["day_comparison"] == "exclusive" else "exclusive"}
+    client = sandbox.client(**{**settings, **others})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for condition in (da.on(DAY), da.since(DAY), da.until(DAY + dt.timedelta(days=1))):
+            client.scan_codes(ATTRS, allocated_time=condition).collect()
+    assert da.StrayDayWarning in {warning.category for warning in caught}
+
+
+@pytest.mark.parametrize(
+    ("zone", "hint"),
+    [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")],
+)
+def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, hint: str) -> None:
+    quarters = [dt.datetime(2024, 1, 14) + dt.timedelta(minutes=15 * n) for n in range(288)]  # noqa: DTZ001 - of the wire
+    with da.Sandbox(switches={"day_zone": zone}) as service:
+        service.load("promotion_code", [{"id": f"c-{time}", "allocated_time": str(time)} for time in quarters])
+        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=da.on("2024-01-15"))):
+            with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
+                use()
+            assert len(caught) == 1
+        # Without its time nothing is known of a row, and in the zone of the service all is right.
+        for use in uses_of(connect(service).scan_codes(["id"], allocated_time=da.on("2024-01-15"))):
+            use()
+        same = connect(service, timezone=zone)
+        assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
