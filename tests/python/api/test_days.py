@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Callable
 from typing import Any
-from zoneinfo import ZoneInfo
 
-import pandas as pd
 import pytest
-from support.arguments import about
 
 import dataaccess as da
 
@@ -76,46 +71,3 @@ UNCHECKED = {
 @pytest.mark.parametrize("name", UNCHECKED)
 def test_only_days_that_every_row_must_be_of_are_checked(connect: Any, vietnam: Any, name: str) -> None:
     assert UNCHECKED[name](connect(vietnam))
-
-
-DAY = dt.datetime(2024, 1, 15, tzinfo=dt.UTC)
-CONDITIONS: dict[str, Callable[[Any], Any]] = {
-    "on": da.on,
-    "since": da.since,
-    "days": lambda day: da.days(day, "2024-01-17"),
-    "days-stop": lambda day: da.days("2024-01-10", day),
-    "until": da.until,
-}
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-@pytest.mark.parametrize("day", [DAY, DAY.isoformat(), "2024-01-15T10:00Z", pd.Timestamp(DAY)], ids=repr)
-def test_a_day_of_another_zone_is_refused_with_the_cure(sandbox: da.Sandbox, name: str, day: Any) -> None:
-    client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
-    with pytest.raises(da.ValidationError) as caught:
-        client.scan_codes(allocated_time=CONDITIONS[name](day))
-    (problem,) = caught.value.problems
-    assert problem.argument == "allocated_time"
-    assert re.search(r' Asia/Ho_Chi_Minh \(UTC\+07:00\).* "2024-01-15"', problem.message)
-    if name.startswith("days") and day == "2024-01-15T10:00Z":
-        # Ranges take no time of day.
-        return
-    assert sandbox.client().scan_codes(allocated_time=CONDITIONS[name](day)).requests()
-
-
-@pytest.mark.parametrize("name", ["on", "since", "until", "between"])
-def test_days_of_columns_are_refused_likewise(sandbox: da.Sandbox, name: str) -> None:
-    condition = OPENED.between(DAY, "2024-01-17") if name == "between" else getattr(OPENED, name)(DAY)
-    with pytest.raises(da.ValidationError, match=r' Asia/Ho_Chi_Minh .* "2024-01-15"', check=about("where")):
-        sandbox.client(timezone="Asia/Ho_Chi_Minh").validate_items("store", ["opened"], condition, item_type_id=7)
-
-
-def test_a_time_of_the_same_offset_is_a_day(sandbox: da.Sandbox) -> None:
-    client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
-    expected = client.validate_codes(allocated_time=da.on("2024-01-15"))
-    for zone in ("Asia/Ho_Chi_Minh", "Asia/Bangkok"):
-        assert client.validate_codes(allocated_time=da.on(DAY.astimezone(ZoneInfo(zone)))) == expected
-    # Times have a day of the client's zone, whatever their offset.
-    times = [da.after(DAY), da.after("2024-01-15T16:59:59Z"), da.after("2024-01-15")]
-    assert len({str(client.validate_codes(allocated_time=time)) for time in times}) == 1
-    assert client.validate_codes(allocated_time=da.on(1705276800000)) == expected

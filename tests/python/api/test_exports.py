@@ -125,6 +125,13 @@ def test_check_is_a_bool(client: Any, check: Any) -> None:
         client.wait_for_segment(FINISHED, timeout=5, check=check)
 
 
+@pytest.mark.parametrize("timeout", ["5", True, None])
+def test_the_limit_of_waiting_is_a_number(client: Any, timeout: Any) -> None:
+    for limits in ({"timeout": timeout}, {"timeout": 5, "poll": "x"}):
+        with pytest.raises(da.ConfigError, check=about([*limits][-1])):
+            client.wait_for_segment(FINISHED, **limits)
+
+
 @pytest.mark.slow
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
@@ -189,13 +196,6 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
         connect(server.base_url).download_segment(7)
     assert caught.value.field == "data.entries"
     assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)
-
-
-@pytest.mark.parametrize("export_id", ["5637051", 5637051.0, True, None, 2**70, [1]])
-def test_an_export_id_is_an_integer(client: Any, export_id: Any) -> None:
-    with pytest.raises(da.ValidationError) as caught:
-        client.download_segment(export_id)
-    assert caught.value.problems[0].argument == "export_id"
 
 
 def test_an_unknown_export_is_reported_as_such(client: Any) -> None:

@@ -175,3 +175,8 @@ def test_a_time_zone_that_no_column_has_is_warned_of(connect: Any, service: da.S
     declared = client.scan_items("store", ["store_id", "opened"])
     assert declared.to_polars(tz="Asia/Tokyo")["opened"][0].hour == 17
     plain.to_pandas(tz=None)
+
+
+def test_a_time_zone_is_no_offset(client: Any) -> None:
+    with pytest.raises(da.ValidationError, check=about("tz")):
+        client.scan_items("store", ["opened"]).collect(tz="UTC+7")

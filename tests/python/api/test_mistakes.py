@@ -59,12 +59,6 @@ def test_a_function_in_place_of_a_condition(condition: Any) -> None:
         assert [problem.argument for problem in caught.value.problems] == ["allocated_time"]
 
 
-def test_a_type_that_is_none_is_repeated() -> None:
-    schema: Any = {"id": "varchar"}
-    with pytest.raises(da.ValidationError, match=r' "varchar" .* string, int64,', check=about('schema["id"]')):
-        CLIENT.scan_codes(["id"], schema=schema, **ON_A_DAY)
-
-
 @pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
 def test_a_bar_of_tqdm(bar: Any) -> None:
     with pytest.raises(da.ValidationError, match=r" progress=True$", check=about("progress")):
