@@ -277,3 +277,16 @@ def test_the_first_source_wins(config: Config, chosen: dict[str, set[int]], kind
             continue
         said = ("argument", f"environment variable {SETTINGS[name].variable}", f"profile p in {config.path}")
         assert found[name] == da.Setting(VALUES[name][source][1], said[source]), name
+
+
+def test_headers_of_the_environment_are_not_for_the_address_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_HEADERS", '{"X-Api-Key": "hunter2"}')
+
+    def headers() -> Any:
+        return of_connection(da.Client, "timeout", "5", None).settings["headers"].value
+
+    assert headers() is None
+    monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
+    assert headers() == {"X-Api-Key": "(hidden)"}
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://other.example.com")
+    assert headers() is None

@@ -13,7 +13,7 @@ from support.raw_server import EXPORT, Close, Responder, http
 import dataaccess as da
 
 _FILE = Path(__file__).parents[2] / "json" / "contract.json"
-CONTRACT: dict[str, list[dict[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+CONTRACT: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
 NOW = "2024-01-16T20:00+00:00"
 ADDRESS = "http://127.0.0.1:9"
 EMPTY = http({"code": 200, "message": "", "data": {"status": True, "data": []}})
