@@ -94,7 +94,7 @@ def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
 @pytest.mark.parametrize(
     "time",
     [
-        *(MIDNIGHT // 1000, MIDNIGHT * 1000, MIDNIGHT * 10**6, True, 1.5, "tomorrow", "", None, pd.NaT),
+        pd.NaT,
         *(
             np.datetime64("NaT", "ms"),
             np.datetime64("2024"),

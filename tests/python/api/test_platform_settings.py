@@ -31,14 +31,6 @@ def test_the_format_of_attributes_is_a_setting(connect: Any, text_platform: da.S
         connect(text_platform).search_items("customer", ["customer_id"], WHO)
 
 
-def test_promotion_codes_take_an_array_whatever_the_format_of_the_client(connect: Any, sandbox: da.Sandbox) -> None:
-    client = connect(sandbox, attrs_format="string", item_types={"code": -100})
-    where = da.col("allocated_time").on("2024-01-15")
-    assert client.search_codes(["id"], allocated_time=DAY)
-    for call in (client.validate_items, client.search_items, lambda *given: client.scan_items(*given).to_dicts()):
-        assert call("promotion_code", ["id"], where)
-
-
 SEARCHES: dict[str, Any] = {
     "search_codes": lambda client: client.search_codes(["id"], allocated_time=DAY),
     "search_items": lambda client: client.search_items(

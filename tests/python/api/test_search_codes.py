@@ -40,25 +40,6 @@ def test_values_are_those_of_the_wire(client: Any) -> None:
     assert all(row["last_used_time"] is None and row["last_used_source"] is None for row in sent)
 
 
-def test_days_divide_time_without_overlap(client: Any) -> None:
-    def ids(condition: Any) -> set[str]:
-        return {row["id"] for row in client.search_codes(["id"], allocated_time=condition)}
-
-    before, on, after = (
-        ids(da.before("2024-01-31")),
-        ids(da.on("2024-01-31")),
-        ids(da.after("2024-01-31")),
-    )
-    assert before
-    assert on
-    assert after
-    assert before.isdisjoint(on)
-    assert after.isdisjoint(before | on)
-    everything = before | on | after
-    assert len(everything) >= 3_000
-    assert ids(da.after("2023-12-31")) == everything
-
-
 def test_nothing_found_is_an_empty_list(client: Any) -> None:
     assert client.search_codes(allocated_time=da.on("2019-01-01")) == []
 
