@@ -16,19 +16,6 @@ CLASSES = [da.Client, da.AsyncClient]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_address_and_token_come_from_the_environment(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(da.ConfigError, match="DATAACCESS_BASE_URL"):
-        kind(token="tok")
-    with pytest.raises(da.ConfigError, match="DATAACCESS_TOKEN"):
-        kind("https://cdp.example.com")
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com/")
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
-    client = kind()
-    assert client.base_url == "https://cdp.example.com"
-    assert repr(client) == f"{kind.__name__}('https://cdp.example.com', token from environment)"
-
-
-@pytest.mark.parametrize("kind", CLASSES)
 def test_a_constructor_takes_the_address_by_position_and_classes_may_be_derived(kind: Any) -> None:
     with pytest.raises(TypeError, match=r" 1 to 2 .* 3\b"):
         kind("https://cdp.example.com", 5)
@@ -84,16 +71,6 @@ def test_options_make_a_copy_that_shares_connections() -> None:
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
         with pytest.raises(da.ClientClosedError):
             copy.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
-def test_options_may_move_to_another_address() -> None:
-    with serving(always(http())) as one, serving(always(http())) as other:
-        client = da.Client(one.base_url, token=lambda: "tok-1")
-        client.with_options(base_url=other.base_url, headers={"X-A": "b"}).search_codes(
-            ["id"], allocated_time=da.on("2024-01-15")
-        )
-        assert (len(one.requests), len(other.requests)) == (0, 1)
-        assert other.requests[0].headers["x-a"] == "b"
 
 
 def test_options_refuse_what_they_do_not_know() -> None:
