@@ -97,6 +97,11 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(each)
 
 
+def call_of(name: str, given: dict[str, Any]) -> Call:
+    """A call with these arguments."""
+    return lambda client, _: getattr(client, name)(**given)
+
+
 @pytest.mark.parametrize("case", [case for case in calls("client") if case["name"] in ARRIVES], ids=named)
 def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, case: dict[str, Any]) -> None:
     sent = 0

@@ -116,16 +116,6 @@ def test_it_takes_an_address_to_be_reached_from_elsewhere() -> None:
         assert address(sandbox)[0] == "127.0.0.1"
 
 
-def test_the_other_loopback_address_is_served(connect: Any) -> None:
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("this machine has no ::1")
-    with da.Sandbox(host="::1") as sandbox:
-        assert sandbox.base_url.startswith("http://[::1]:")
-        assert connect(sandbox).search_codes(allocated_time=da.on("2024-01-15")) == []
-
-
 def test_a_clock_that_leaves_the_calendar_ends_no_response() -> None:
     with da.Sandbox(now="9999-12-31T23:59:59.999999") as sandbox:
         assert sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == []
