@@ -109,11 +109,7 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, case
         client = connect(server.base_url, retry_for=0, **case.get("client", {}))
         for name, text in texts_of(ARRIVES.index(case["name"])).items():
             for given in with_text(case["arguments"], text):
-                changed = arguments({"arguments": given})
-                changed = arguments({"arguments": given})
-                error = attempt(
-                    lambda client, _, changed=changed: getattr(client, case["call"])(**changed), client, text
-                )
+                error = attempt(call_of(case["call"], arguments({"arguments": given})), client, text)
                 sent += error is None
                 assert len(server.requests) == sent, (name, given)
                 if error is not None:
