@@ -10,6 +10,7 @@
 
 mod any_time;
 mod c_libraries;
+mod contract;
 mod files;
 mod layers;
 mod open_points;

@@ -7,7 +7,6 @@ import tomllib
 from typing import Any
 
 import pytest
-from support.arguments import about
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -113,23 +112,10 @@ def test_a_token_that_may_not_search_customers_says_so(connect: Any) -> None:
     assert check.is_ok
 
 
-@pytest.mark.parametrize(("zone", "is_right"), [("UTC", True), ("Asia/Ho_Chi_Minh", False)])
-def test_a_day_shows_whether_the_zone_is_that_of_the_service(connect: Any, zone: str, is_right: bool) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"} if is_right else {}) as sandbox:
-        client = connect(sandbox, timezone="Asia/Ho_Chi_Minh" if is_right else zone)
-        check = client.check("2024-01-15")
-        assert check.answers["timezone"].is_right is is_right, str(check)
-
-
 def test_a_day_without_rows_shows_nothing(client: Any) -> None:
     check = client.check("1999-01-01")
     assert check.answers["timezone"].is_right is None
     assert check.answers["timezone"].detail.startswith("1999-01-01 ")
-
-
-def test_a_day_that_is_none_is_refused(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match="2024-02-30", check=about("day")):
-        client.check("2024-02-30")
 
 
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:

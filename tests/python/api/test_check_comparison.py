@@ -37,14 +37,6 @@ def test_a_wrong_setting_is_named(connect: Any, compared: str, setting: str, zon
     assert is_right or not check.is_ok
 
 
-def test_the_comparison_is_found_by_a_client_of_another_zone(connect: Any) -> None:
-    with da.Sandbox.demo(
-        until="2024-02-29", switches={"day_comparison": "inclusive", "day_zone": "Asia/Kolkata"}
-    ) as sandbox:
-        check = connect(sandbox).check(DAY)
-    assert (check.answers["timezone"].is_right, check.answers["day_comparison"].is_right) == (False, False)
-
-
 def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
     before = len(sandbox.requests)
     connect(sandbox).check(DAY)

@@ -22,6 +22,7 @@ ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific
 PLATFORMS: list[dict[str, Any]] = [
     {},
     {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh", "day_comparison": "instants"},
+    *({"day_zone": zone} for zone in ("America/New_York", "Asia/Kathmandu")),
     {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive", "attrs_format": "string", "value_type": "required"},
 ]
 

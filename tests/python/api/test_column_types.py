@@ -8,7 +8,6 @@ from typing import Any, get_args, get_type_hints
 import polars as pl
 import pytest
 from support.arguments import about
-from support.commands import run
 
 import dataaccess as da
 from dataaccess._display.column_types import COLUMN_TYPES
@@ -26,12 +25,6 @@ def test_the_table_has_the_types_of_the_core(client: da.Client) -> None:
 def test_the_core_knows_each_alias(client: da.Client) -> None:
     for alias in chain.from_iterable(map(get_args, get_args(ColumnTypeAlias))):
         assert client.scan_codes(**SCAN, schema={"name": alias}).schema["name"] in COLUMN_TYPES
-
-
-def test_help_and_docstrings_name_each_type() -> None:
-    assert f" {', '.join(COLUMN_TYPES)}." in " ".join(run("codes", "--help").stdout.split())
-    for scan in (da.Client.scan_codes, da.Client.scan_items):
-        assert [name for name in COLUMN_TYPES if f'"{name}"' not in str(scan.__doc__)] == []
 
 
 @pytest.mark.parametrize("kind", COLUMN_TYPES)

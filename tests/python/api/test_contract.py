@@ -1,9 +1,11 @@
-"""Each call of `AsyncClient`, its scans and tasks returns, warns and raises as the same call of `Client` does."""
+"""Each call of `AsyncClient`, its scans and tasks returns, warns and raises as the same call of `Client` does.
+
+What they send and how they judge responses is in the other two tests of the contract.
+"""
 
 from __future__ import annotations
 
 import json
-import socket
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import RESPONSE, Close, http, serving
 
 import dataaccess as da
 
@@ -111,24 +112,6 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "schema": lambda client, _: (codes(client).schema, codes(client).column_names),
     "last_stats": stats,
 }
-# What a server of the tests sends.
-RESPONSES = {
-    "complete": http(RESPONSE),
-    "cut": http(RESPONSE)[:-3],
-    "no JSON": http(b"<html>"),
-    "no success": http(b'{"code":500,"message":"down","data":null}'),
-    "refused": http(b'{"code":403,"codeMessage":"no","message":"denied","data":null}'),
-    "throttled": http(b"", status="429 Too Many Requests"),
-    "down": http(b"", status="503 Service Unavailable"),
-    "not found": http(b"", status="404 Not Found"),
-    "redirected": http(b"", status="302 Found", headers=("Location: https://elsewhere.example.com/",)),
-    "a mistake of the request": http(b'{"code":400,"message":"bad","data":null}', status="400 Bad Request"),
-}
-USES: dict[str, Callable[[Any], Any]] = {
-    "search": lambda client: client.search_codes(["id"], allocated_time=DAY),
-    "scan": lambda client: client.scan_codes(["id"], allocated_time=DAY).to_dicts(),
-    "segment": lambda client: client.download_segment(7),
-}
 EXPORT: dict[str, int] = {}
 
 
@@ -156,19 +139,6 @@ def test_both_clients_do_the_same(call: str, both: list[Any], sandbox: da.Sandbo
         folder.mkdir()
         found.append(outcome(partial(CALLS[call], client, folder)))
         folder.rename(tmp_path / str(number))
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("response", RESPONSES)
-def test_both_clients_judge_a_response_alike(response: str, use: str, both: list[Any]) -> None:
-    def respond(connection: socket.socket, _: int) -> None:
-        connection.sendall(RESPONSES[response])
-        if response == "cut":
-            raise Close
-
-    with serving(respond) as server:
-        found = [outcome(partial(USES[use], make(server.base_url, retry_for=0))) for make in both]
     assert found[0] == found[1]
 
 

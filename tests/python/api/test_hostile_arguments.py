@@ -5,11 +5,12 @@ What arrives is read by a server of raw sockets; only a `ValidationError` may be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.contract import arguments, calls, named
 from support.hostile import TEXTS, is_one_harmless_line, is_unicode, texts_of
 from support.raw_server import EXPORT, RESPONSE, always, http, serving
 
@@ -18,7 +19,6 @@ import dataaccess as da
 NOTHING = http({**RESPONSE, "data": {"status": True, "data": []}})
 
 Call = Callable[[Any, str], Any]
-Read = Callable[[Any], Any]
 
 
 def where(client: Any, expression: Any) -> Any:
@@ -37,61 +37,6 @@ def raw(client: Any, **members: Any) -> Any:
 def codes(client: Any, **arguments: Any) -> Any:
     return client.search_codes(**{"attrs": ["id"], "allocated_time": da.on("2024-01-15"), **arguments})
 
-
-def condition(body: Any) -> Any:
-    return body["filters"]["OR"][0]["AND"][0]
-
-
-# A call with the string as an argument, and the path of the string in the body that it sends.
-ARRIVES: dict[str, tuple[Call, Read]] = {
-    "item_type_name": (
-        lambda client, text: items(client, text, ["a"], item_type_id=7),
-        lambda sent: sent["itemTypeName"],
-    ),
-    "attrs": (lambda client, text: items(client, "customer", [text]), lambda sent: sent["attrs"][0]),
-    "attrs-one": (lambda client, text: items(client, "customer", text), lambda sent: sent["attrs"][0]),
-    "attrs-text": (
-        lambda client, text: items(client.with_options(attrs_format="string"), "customer", [text]),
-        lambda sent: sent["attrs"],
-    ),
-    "column": (lambda client, text: where(client, da.col(text).equals("b")), lambda sent: condition(sent)["column"]),
-    "equals": (lambda client, text: where(client, da.col("a").equals(text)), lambda sent: condition(sent)["value"][0]),
-    "matches": (
-        lambda client, text: where(client, da.col("a").matches([text])),
-        lambda sent: condition(sent)["value"][0],
-    ),
-    "operator": (
-        lambda client, text: where(client, da.col("a").op(text, ["b"])),
-        lambda sent: condition(sent)["operator"],
-    ),
-    "data_type": (
-        lambda client, text: where(client, da.col("a").op("x", ["b"], data_type=text)),
-        lambda sent: condition(sent)["data_type"],
-    ),
-    "raw-column": (lambda client, text: raw(client, column=text), lambda sent: condition(sent)["column"]),
-    "raw-operator": (lambda client, text: raw(client, operator=text), lambda sent: condition(sent)["operator"]),
-    "raw-value": (lambda client, text: raw(client, value=[text]), lambda sent: condition(sent)["value"][0]),
-    "raw-value_type": (lambda client, text: raw(client, value_type=text), lambda sent: condition(sent)["value_type"]),
-    "raw-condition_type": (
-        lambda client, text: raw(client, condition_type=text),
-        lambda sent: condition(sent)["condition_type"],
-    ),
-    "audience": (lambda client, text: codes(client, allocated_audience=text), lambda sent: condition(sent)["value"][0]),
-    "codes-operator": (
-        lambda client, text: codes(client, code_status=da.op(text, [4])),
-        lambda sent: condition(sent)["operator"],
-    ),
-    "time-operator": (
-        lambda client, text: codes(client, allocated_time=da.op(text, "2024-01-15")),
-        lambda sent: condition(sent)["operator"],
-    ),
-    "time-unit": (
-        lambda client, text: codes(client, allocated_time=da.op("after_date", "2024-01-15", unit=text)),
-        lambda sent: condition(sent)["time_unit"],
-    ),
-    "call-value": (lambda client, text: client.post("/access/api/x", {"a": [text]}), lambda sent: sent["a"][0]),
-    "call-key": (lambda client, text: client.post("/access/api/x", {text: 1}), lambda sent: next(iter(sent))),
-}
 
 # A call that no string of the list makes valid.
 REFUSED: dict[str, Call] = {
@@ -123,24 +68,56 @@ def is_well_reported(error: da.ValidationError) -> bool:
     return bool(reported) and places and all(map(is_one_harmless_line, [str(error), *reported]))
 
 
-@pytest.mark.parametrize("position", ARRIVES)
-def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, position: str) -> None:
-    call, read = ARRIVES[position]
-    texts = texts_of(list(ARRIVES).index(position))
+# Cases of the contract whose texts may be any text, or a few.
+ARRIVES = [
+    *("a full search of codes", "a unit is sent as given", "an operator in place of matches"),
+    *("an object of one's own", "several attributes"),
+    *("attributes as a text where the platform takes one", "an operator with a unit", "filters with other types"),
+]
+
+
+def with_text(value: Any, text: str) -> Iterator[Any]:
+    """The arguments with a text in each place that has one."""
+    if isinstance(value, str):
+        yield text
+    elif isinstance(value, list | dict):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            for changed in with_text(each, text):
+                copy = value.copy()
+                copy[key] = changed
+                yield copy
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All strings of a body; a list of attributes may be one of them."""
+    if isinstance(value, str):
+        yield from (value, *value.split(","))
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(each)
+
+
+def call_of(name: str, given: dict[str, Any]) -> Call:
+    """A call with these arguments."""
+    return lambda client, _: getattr(client, name)(**given)
+
+
+@pytest.mark.parametrize("case", [case for case in calls("client") if case["name"] in ARRIVES], ids=named)
+def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, case: dict[str, Any]) -> None:
     sent = 0
     with serving(always(NOTHING)) as server:
-        client = connect(server.base_url, retry_for=0)
-        for name, text in texts.items():
-            error = attempt(call, client, text)
-            if error is None:
-                sent += 1
-                assert len(server.requests) == sent, name
-                assert read(server.requests[-1].json) == text, name
-            else:
-                assert len(server.requests) == sent, name
-                assert is_well_reported(error), (name, error.problems)
-    # Most strings are valid: refusing them all would pass the above.
-    assert sent > len(texts) * 0.8
+        client = connect(server.base_url, retry_for=0, **case.get("client", {}))
+        for name, text in texts_of(ARRIVES.index(case["name"])).items():
+            for given in with_text(case["arguments"], text):
+                error = attempt(call_of(case["call"], arguments({"arguments": given})), client, text)
+                sent += error is None
+                assert len(server.requests) == sent, (name, given)
+                if error is not None:
+                    assert is_well_reported(error), (name, error.problems)
+                elif text != "2024-01-01 00:00:00":
+                    assert text in texts_in(server.requests[-1].json), (name, given)
+    # Most strings are valid somewhere: refusing them all would pass the above.
+    assert sent > 20
 
 
 @pytest.mark.parametrize("position", REFUSED)

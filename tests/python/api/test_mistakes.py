@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -11,7 +9,6 @@ import pytest
 import tqdm
 import tqdm.auto
 from support.arguments import about
-from support.raw_server import serving
 
 import dataaccess as da
 
@@ -37,19 +34,6 @@ def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "advice"),
-    [
-        ("localhost:18080", "http://localhost:18080"),
-        ("cdp.example.com", "https://cdp.example.com"),
-        ("sandbox", '"sandbox:demo"'),
-    ],
-)
-def test_an_address_that_is_no_url(address: str, advice: str) -> None:
-    with pytest.raises(da.ConfigError, match=f" {re.escape(advice)}$", check=about("base_url")):
-        da.Client(address, token="tok")
-
-
-@pytest.mark.parametrize(
     "condition", [da.on, da.days, da.yesterday, da.month, da.op, da.col("allocated_time").on("2024-01-15")]
 )
 def test_a_function_in_place_of_a_condition(condition: Any) -> None:
@@ -59,32 +43,7 @@ def test_a_function_in_place_of_a_condition(condition: Any) -> None:
         assert [problem.argument for problem in caught.value.problems] == ["allocated_time"]
 
 
-def test_a_type_that_is_none_is_repeated() -> None:
-    schema: Any = {"id": "varchar"}
-    with pytest.raises(da.ValidationError, match=r' "varchar" .* string, int64,', check=about('schema["id"]')):
-        CLIENT.scan_codes(["id"], schema=schema, **ON_A_DAY)
-
-
 @pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
 def test_a_bar_of_tqdm(bar: Any) -> None:
     with pytest.raises(da.ValidationError, match=r" progress=True$", check=about("progress")):
         SCAN.collect(progress=bar)
-
-
-def silent(connection: Any, _number: int) -> None:
-    """Never responds."""
-    while connection.recv(1024):
-        pass
-
-
-@pytest.mark.both_clients
-def test_the_timeout_of_a_search_of_days_is_for_all_of_them(connect: Any, time_scale: Callable[[int], None]) -> None:
-    time_scale(20)
-    with serving(silent) as server:
-        client = connect(server.base_url)
-        with pytest.raises(da.errors.RequestTimeoutError) as caught:
-            client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"), timeout=3)
-        assert re.search(r"\b3 s; .*; timeout .* 60 .*\bscan_codes\b", str(caught.value))
-        with pytest.raises(da.errors.RequestTimeoutError) as caught:
-            client.search_codes(["id"], allocated_time=da.on("2024-01-01"), timeout=3)
-        assert "scan_codes" not in str(caught.value)

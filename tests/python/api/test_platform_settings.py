@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.arguments import about
-from support.profiles import Config
 from support.raw_server import ENTRY, EXPORT, always, http, serving
 
 import dataaccess as da
 
-CLASSES = [da.Client, da.AsyncClient]
-SERVICE: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok"}
 WHO = da.col("customer_id").equals("demo-customer-0001")
 DAY = da.on("2024-01-15")
 
@@ -33,14 +29,6 @@ def test_the_format_of_attributes_is_a_setting(connect: Any, text_platform: da.S
         client.with_options(attrs_format="array").search_items("customer", ["customer_id"], WHO)
     with pytest.raises(da.RequestRejectedError):
         connect(text_platform).search_items("customer", ["customer_id"], WHO)
-
-
-def test_promotion_codes_take_an_array_whatever_the_format_of_the_client(connect: Any, sandbox: da.Sandbox) -> None:
-    client = connect(sandbox, attrs_format="string", item_types={"code": -100})
-    where = da.col("allocated_time").on("2024-01-15")
-    assert client.search_codes(["id"], allocated_time=DAY)
-    for call in (client.validate_items, client.search_items, lambda *given: client.scan_items(*given).to_dicts()):
-        assert call("promotion_code", ["id"], where)
 
 
 SEARCHES: dict[str, Any] = {
@@ -119,38 +107,3 @@ def test_progress_counts_by_the_codes_of_success(connect: Any) -> None:
         client = connect(server.base_url)
         client.wait_for_segment(7, timeout=20, check=False, success_codes=[0], progress=seen.append)
     assert [(one.done, one.failed) for one in seen] == [(2, 1)]
-
-
-@pytest.mark.parametrize("kind", CLASSES)
-def test_a_profile_has_them_too(kind: Any, config: Config) -> None:
-    config.write(
-        '[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "t"\nattrs_format = "string"\n'
-        "known_row_cap = 10_000\n"
-        '[profiles.texts]\nbase_url = "https://cdp.example.com"\ntoken = "t"\n'
-        'known_row_cap = "10000"\n'
-    )
-    client = kind(profile="p")
-    assert {name: client.settings[name].value for name in ("attrs_format", "known_row_cap")} == {
-        "attrs_format": "string",
-        "known_row_cap": 10_000,
-    }
-    assert client.settings["attrs_format"].source.startswith("profile p in ")
-    assert kind(profile="texts").settings["known_row_cap"].value == 10_000
-    assert kind(profile="p", known_row_cap=None).settings["known_row_cap"].value is None
-
-
-@pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize(
-    ("given", "shown"),
-    [
-        ({"attrs_format": "csv"}, """ "array" or "string", .* 'csv'$"""),
-        ({"attrs_format": None}, ' "array" or "string", .* None$'),
-        ({"known_row_cap": 0}, r" 1, .* 0\b"),
-        ({"known_row_cap": "many"}, " 1, .*None, .* 'many'$"),
-    ],
-)
-def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], shown: str) -> None:
-    makers: list[Any] = [lambda: kind(**SERVICE, **given), lambda: kind(**SERVICE).with_options(**given)]
-    for make in makers:
-        with pytest.raises(da.ConfigError, match=shown, check=about(*given)):
-            make()

@@ -78,6 +78,10 @@ def test_right_settings_are_read_as_they_are_documented(config: Config, chosen: 
 )
 @example(content=b'profiles = {a = {token = "' + TOKEN.encode() + b'"}}')
 @example(content=b'[profiles.a]\ntoken = """' + TOKEN.encode())
+@example(content=b"profiles = 7")
+@example(content=b'[profiles.a]\ntoken_file = "~a\\u0000"')
+@example(content=b'[profiles.a]\nca_bundle = "\\u0000"')
+@example(content=b"[profiles.a]\n" + b"a." * 5_000 + b"a = 1")
 def test_any_bytes_are_read_or_refused_with_the_file(config: Config, content: bytes) -> None:
     config.path.write_bytes(content)
     for name in ("a", None):

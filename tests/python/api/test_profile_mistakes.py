@@ -6,63 +6,13 @@ import re
 import sys
 import traceback
 import warnings
+from pathlib import Path
 
 import pytest
 from support.arguments import about
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
-
-MISTAKES = """
-[profiles.one]
-timeuot = 3
-timeout = "hunter2"
-token = 5
-known_row_cap = true
-headers = ["X-Key: hunter2"]
-[profiles.two]
-token = "tok-hunter2"
-"""
-
-
-def test_all_mistakes_are_reported_with_key_and_file(config: Config) -> None:
-    config.write(MISTAKES)
-    with pytest.raises(da.ConfigError) as caught:
-        da.Client("https://cdp.example.com", profile="one")
-    lines = caught.value.problems
-    named = ["timeout", "headers", "known_row_cap", "timeuot", "token"]
-    assert [re.split("[ :]", line)[0] for line in lines] == named
-    assert all(line.endswith(f" (profile one in {config.path})") for line in lines)
-    assert " 'timeout'?" in lines[3]
-    assert "hunter2" not in lines[1]
-    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
-    assert "tok-hunter2" not in shown
-    assert "X-Key" not in shown
-    config.write('colour = "red"\n[profiles]\nthree = "tok-hunter2"\n')
-    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} .* \[profiles\.NAME\]"):
-        da.Client(profile="three")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("base_url", "'cdp'"),
-        ("base_url", "'http://cdp.example.com'"),
-        ("known_row_cap", "-1"),
-        ("timezone", "'Foo/Bar'"),
-        ("timeout", "0"),
-        ("ca_bundle", "'none.pem'"),
-        ("headers", "{ Authorization = 'hunter2' }"),
-    ],
-)
-def test_a_value_that_cannot_be_used_is_reported_with_its_key(config: Config, name: str, text: str) -> None:
-    config.write(f"[profiles.one]\n{name} = {text}\n")
-    with pytest.raises(da.ConfigError) as caught:
-        da.Client(None if name == "base_url" else "https://cdp.example.com", profile="one", token="t")
-    (problem,) = caught.value.problems
-    assert problem.startswith(name)
-    assert f" (profile one in {config.path})" in problem
-    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("content", "end"), [(b"[profiles", r" \(at .*\)"), (b"token = 'tok-hunter2'\xff", "")])
@@ -124,3 +74,54 @@ def test_a_file_with_a_token_that_others_can_read_causes_a_warning(config: Confi
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         da.Client(profile="one", token="t")
+
+
+BROKEN = """
+[profiles.good]
+base_url = "https://cdp.example.com"
+timeout = 7
+
+[profiles.broken]
+timeuot = 3
+timeout = "hunter2"
+timezone = "Mars"
+token = "tok-hunter2"
+token_file = 5
+
+[profiles]
+three = 3
+"""
+
+
+def test_a_broken_profile_stops_no_other(config: Config) -> None:
+    config.write(BROKEN)
+    assert da.Client(profile="good", token="t").settings["timeout"].value == 7
+    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))}: .* \[profiles\.three\]$"):
+        da.Client(profile="three")
+
+
+def test_all_problems_of_a_profile_are_one_error(config: Config) -> None:
+    config.write(BROKEN)
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(profile="broken")
+    named = ["base_url", "timezone", "timeout", "timeuot", "token_file", "token and token_file"]
+    assert [line.startswith(name) for name, line in zip(named, caught.value.problems, strict=True)] == [True] * 6
+    # An address that is missing has no source.
+    assert all(line.endswith(f" (profile broken in {config.path})") for line in caught.value.problems[2:])
+    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert "tok-hunter2" not in shown
+
+
+def test_paths_start_at_the_folder_of_the_file(
+    config: Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sandbox: da.Sandbox
+) -> None:
+    config.write(f'[profiles.good]\nbase_url = "{sandbox.base_url}"\nrecord = "all.jsonl"\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with pytest.warns(da.DataAccessWarning):
+        da.Client(profile="good", token=sandbox.issue_token()).search_codes(
+            ["id"], allocated_time=da.on("2024-01-15"), limit=1
+        )
+    assert list(elsewhere.iterdir()) == []
+    assert (config.path.parent / "all.jsonl").stat().st_size > 0

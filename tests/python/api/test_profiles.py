@@ -84,13 +84,6 @@ def test_a_token_of_a_profile_stays_with_its_service(kind: Any, config: Config) 
     assert config.path.exists()
 
 
-@pytest.mark.parametrize("address", [5, "https://[::1", "https://x:port", "nothing"])
-def test_an_address_that_is_none_is_reported_with_a_profile_too(config: Config, address: Any) -> None:
-    with pytest.raises(da.ConfigError):
-        da.Client(address, profile="staging")
-    assert config.path.exists()
-
-
 def test_a_token_of_the_environment_for_the_address_of_a_profile_is_doubtful(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:

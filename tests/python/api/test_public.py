@@ -53,18 +53,6 @@ def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other
             assert inspect.getdoc(two), name
 
 
-def test_what_comes_of_scans_has_no_other_names() -> None:
-    shown = {"explain", "requests", "column_names", "schema", "last_stats"}
-    uses = {"head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_csv", "to_jsonl", "to_parquet"}
-    others = {"batches", "iter_rows", "count", "read_folder", "tasks", "to_folder"}
-    assert names(da.Scan) - SYNCHRONOUS == {*shown, *uses, *others}
-    assert names(da.Task) - names(da.Scan) == names(da.AsyncTask) - names(da.AsyncScan) == set()
-    forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
-    forms |= {"num_rows", "column_names", "shape", "schema"}
-    assert names(da.Batch) == forms
-    assert names(da.Table) == forms | {"stats", "head", "missing_ids"}
-
-
 @pytest.mark.parametrize("name", ["codes", "items"])
 def test_a_scan_takes_the_arguments_of_a_search_and_those_of_columns(name: str) -> None:
     search, scan = (inspect.signature(getattr(da.Client, f"{call}_{name}")).parameters for call in ("search", "scan"))
@@ -97,35 +85,6 @@ def test_checking_a_request_reads_no_environment(call: Any, monkeypatch: pytest.
 
 
 EVERYTHING = sorted({*da.__all__, *da._HOMES, *da.errors.__all__} - {"__version__"})
-
-
-def test_what_users_type_is_shown_and_sorted() -> None:
-    constants = [name for name in da.__all__ if name.isupper()]
-    assert da.__all__ == constants + sorted({*da.__all__} - {*constants})
-    assert len(da.__all__) <= 32
-    assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
-    kept = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert kept <= {*EVERYTHING, "PROMOTION_CODE_ATTRIBUTES"}
-
-
-def test_tab_completion_shows_what_users_type() -> None:
-    shown = dir(da)
-    assert shown == sorted(shown)
-    assert {*da.__all__, "errors", "filters", "reports", "sandbox", "tokens", "types"} <= set(shown)
-    assert {name for name in shown if name.endswith(("Error", "Warning"))} <= set(da.errors.__all__)
-    assert dir(da.errors) == sorted(da.errors.__all__)
-
-
-def test_the_import_loads_no_module() -> None:
-    code = "import sys, dataaccess; print([name for name in sys.modules if name.startswith('dataaccess.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_no_other_name_is_found() -> None:
-    with pytest.raises(AttributeError, match=r" 'serach_codes'$"):
-        da.serach_codes  # type: ignore[attr-defined]  # noqa: B018
-    assert not [name for name in ("scan", "client", "post") if hasattr(da, name)]
 
 
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if not name.isupper()])  # constants have no module

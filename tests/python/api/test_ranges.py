@@ -5,7 +5,6 @@ The oracle compares the instants of rows with the days of the client's zone. It 
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -14,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
-from support.arguments import about
 
 import dataaccess as da
 
@@ -23,7 +21,6 @@ READINGS = {"exclusive": "exclusive", "instants": "exclusive", "inclusive": "inc
 # In Havana the clocks skip the midnight of 2024-03-10.
 ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Havana"]
 DAY = date(2024, 3, 10)
-TOMORROW = "2024-03-11"
 OPENED = da.col("opened")
 
 # A condition of codes, the same of a column, and the first and the last day of its rows.
@@ -44,7 +41,6 @@ CASES: dict[str, Case] = {
     "yesterday": (da.yesterday(), OPENED.on(da.yesterday()), DAY, DAY),
     "between": (None, OPENED.between(DAY, "2024-03-12"), DAY, date(2024, 3, 12)),
 }
-OF_CODES = [name for name in CASES if name != "between"]
 OPEN = ["since", "after", "until", "before"]
 
 
@@ -120,17 +116,6 @@ def test_each_range_has_the_rows_of_its_days_with_the_right_setting(
         assert stores(client, of_column) == rows
 
 
-def test_between_is_one_request_of_one_group(connect: Any, platform: Any) -> None:
-    service, comparison, zone = platform
-    client = connect(service, timezone=zone, day_comparison=comparison)
-    where = OPENED.between("2024-03-10", "2024-03-12")
-    (request,) = client.scan_items("store", ["opened"], where, item_type_id=7).requests()
-    (group,) = request["body"]["filters"]["OR"]
-    assert [condition["operator"] for condition in group["AND"]] == ["after_date", "before_date"]
-    rows = client.search_items("store", ["opened"], where, item_type_id=7)
-    assert sorted(row["opened"] for row in rows) == expected(zone, DAY, date(2024, 3, 12))
-
-
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize(("reading", "setting"), [("inclusive", "exclusive"), ("exclusive", "inclusive")])
 def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, reading: str, setting: str) -> None:
@@ -195,44 +180,6 @@ def test_lazy_queries_warn_too() -> None:
             frame.collect()
 
 
-def test_another_unit_and_an_operator_are_sent_as_given(connect: Any, sandbox: da.Sandbox) -> None:
-    for comparison in ("exclusive", "inclusive"):
-        client = connect(sandbox, timezone="Asia/Ho_Chi_Minh", day_comparison=comparison)
-        for condition in (
-            da.op("after_date", "2024-03-10T12:00", unit="HOUR"),
-            da.op("before_date", "2024-03-10T12:00", unit="HOUR"),
-            da.op("equals", "2024-03-10T12:00", unit="HOUR"),
-            da.op("after_date", "2024-03-10T12:00", unit="DAY"),
-        ):
-            body = client.validate_codes(allocated_time=condition)
-            assert body["filters"]["OR"][0]["AND"][0]["value"] == 1710046800000
-
-
-@pytest.mark.parametrize(
-    ("start", "stop"),
-    [
-        ("2024-01-01", "2024-01-31 23:59:59"),
-        ("2024-01-01 08:00", pd.Timestamp("2024-01-31T18:00")),
-        (datetime(2024, 1, 1, 8), datetime(2024, 1, 31, 0, 0, 1)),  # noqa: DTZ001 - a day of the client's zone
-        (pd.Series(pd.to_datetime(["2024-01-01 02:00"])).min(), pd.Series(pd.to_datetime(["2024-01-31 22:10"])).max()),
-    ],
-)
-def test_a_stop_with_a_time_of_day_is_refused_with_the_line_to_write(
-    sandbox: da.Sandbox, start: Any, stop: Any
-) -> None:
-    client = sandbox.client()
-    for make in (
-        lambda days: client.scan_codes(allocated_time=days),
-        lambda days: client.search_codes(allocated_time=days),
-        lambda days: client.scan_items("store", ["opened"], OPENED.on(days), item_type_id=7),
-        lambda days: client.scan_codes(allocated_time=da.month("2024-01")).to_folder("x", refresh=days),
-    ):
-        with pytest.raises(da.ValidationError) as caught:
-            make(da.days(start, stop))
-        (problem,) = caught.value.problems
-        assert re.search(r"\b2024-02-01 .*\b2024-01-31$", problem.message)
-
-
 def test_midnights_are_days(sandbox: da.Sandbox) -> None:
     client = sandbox.client(timezone="Africa/Cairo")
     expected = client.scan_codes(allocated_time=da.days("2024-04-25", "2024-04-27")).requests()
@@ -279,18 +226,6 @@ def test_a_scan_keeps_its_days_in_pickles_and_lazy_queries(now: Any) -> None:
     assert scan.to_polars().equals(days.to_polars())
 
 
-def test_yesterday_is_one_request_wherever_a_day_is(connect: Any, sandbox: da.Sandbox, now: Any) -> None:
-    now("2024-01-16T20:00+00:00")
-    client = connect(sandbox)
-    items = ("promotion_code", ["id", "allocated_time"])
-    time = da.col("allocated_time")
-    rows = client.search_items(*items, time.on("2024-01-15"))
-    assert client.search_items(*items, time.on(da.yesterday())) == rows
-    assert client.search_codes(["id", "allocated_time"], allocated_time=da.on(da.yesterday())) == rows
-    with pytest.raises(da.ValidationError, match=r"\bclient\.scan_items\(", check=about("where")):
-        client.search_items(*items, time.on(da.last_days(1)))
-
-
 def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, tmp_path: Any) -> None:
     now("2024-01-16T20:00+00:00")
     client = connect(sandbox)
@@ -309,28 +244,3 @@ def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, 
     assert [task.day for task in report.files if task.state == "refreshed"] == [
         f"2024-01-{day:02}" for day in (3, 4, 14, 15)
     ]
-
-
-@pytest.mark.parametrize(
-    ("days", "shown"),
-    [
-        (da.last_days(0), r"^allocated_time: 0 .* 1\b"),
-        (da.last_days("7"), ' "7" '),  # type: ignore[arg-type] # on purpose
-        (da.last_days(2.5), r" 2\.5 "),  # type: ignore[arg-type] # likewise
-        (da.month("2024-13"), ' "2024-13" .* "2024-01"$'),
-        (da.month("2024-01-15"), ' "2024-01-15" .* "2024-01"$'),
-        (da.month(DAY), r"\b2024\b.* month\b"),  # type: ignore[arg-type] # likewise
-    ],
-)
-def test_what_is_no_number_of_days_and_no_month_is_refused(sandbox: da.Sandbox, days: Any, shown: str) -> None:
-    with pytest.raises(da.ValidationError, match=shown, check=about("allocated_time")):
-        sandbox.client().scan_codes(allocated_time=days)
-
-
-def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
-    client = sandbox.client(day_comparison="inclusive")
-    assert client.day_comparison == "inclusive"
-    assert client.with_options(day_comparison="exclusive").day_comparison == "exclusive"
-    for other in ("instants", "", None, True):
-        with pytest.raises(da.ConfigError, match=' "exclusive" or "inclusive"', check=about("day_comparison")):
-            sandbox.client(day_comparison=other)  # type: ignore[arg-type] # on purpose

@@ -35,28 +35,6 @@ def served_day(zone: str, times: list[datetime]) -> da.Sandbox:
     return sandbox
 
 
-ZONES = {
-    "America/New_York": " 2024-01-15 05:00 UTC: UTC-05:00 (America/New_York, America/Lima, ",
-    "Asia/Kolkata": " 2024-01-15 18:30 UTC: UTC+05:30 (Asia/Kolkata, ",
-    "Asia/Ho_Chi_Minh": " 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_Chi_Minh, ",
-    "Asia/Kathmandu": " 2024-01-15 18:15 UTC: UTC+05:45 (Asia/Kathmandu",
-    "Pacific/Auckland": " 2024-01-15 11:00 UTC: UTC-11:00 or UTC+13:00 (Pacific/Pago_Pago, Pacific/Auckland, ",
-}
-
-
-@pytest.mark.parametrize("zone", ZONES)
-def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: Any, zone: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": zone}) as sandbox:
-        check = connect(sandbox).check(DAY)
-        assert len(sandbox.requests) <= MOST_REQUESTS
-        right = connect(sandbox, timezone=zone).check(DAY)
-    assert check.answers["timezone"].is_right is False
-    assert ZONES[zone] in check.answers["timezone"].detail
-    assert check.settings["source_timezone"] == "UTC"
-    assert right.answers["timezone"].is_right is True
-    assert "2024-01-15" in right.answers["timezone"].detail
-
-
 @pytest.mark.parametrize(
     ("switches", "offsets"),
     [

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from support import plain_http
 from support.arguments import about
-from support.profiles import Config
 
 import dataaccess as da
 from dataaccess import _contract, _native, _types
@@ -20,7 +19,6 @@ from dataaccess.spark._options import checked
 from dataaccess.types import ClientOptions
 
 ROOT = Path(__file__).parents[3]
-CLASSES = [da.Client, da.AsyncClient]
 
 
 def test_annotations_and_documentation_have_the_settings() -> None:
@@ -66,38 +64,6 @@ def test_the_core_reads_the_variables_of_the_settings() -> None:
     assert {*_native.ENVIRONMENT} - shared == {"no_proxy", "NO_PROXY", "REQUEST_METHOD"}
     assert shared <= {*_native.ENVIRONMENT}
     assert {spec.variable for spec in SETTINGS.values()} <= KNOWN
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("timeout", "5m", 300),
-        ("timeout", " 90 ", 90),
-        ("retry_for", "1.5h", 5_400),
-        ("concurrency", "3", 3),
-        ("requests_per_second", "0.5", 0.5),
-        ("allow_http", "True", True),
-        ("allow_http", "0", False),
-        ("item_types", '{"store": 7}', {"store": 7}),
-        ("timezone", "Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh"),
-    ],
-)
-def test_a_text_says_a_value(name: str, text: str, value: Any) -> None:
-    assert SETTINGS[name].of_text(text) == value
-
-
-@pytest.mark.parametrize("name", ["timeout", "concurrency", "requests_per_second", "allow_http", "headers"])
-def test_another_text_is_left_to_the_check_and_not_shown(name: str) -> None:
-    with pytest.raises(ValueError, match=r"^is ") as caught:
-        SETTINGS[name].of_text("hunter2")
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", CLASSES)
-def test_a_profile_takes_texts(kind: Any, config: Config) -> None:
-    config.write('[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "t"\ntimeout = "5m"\nconcurrency = "2"\n')
-    client = kind(profile="p")
-    assert (client.settings["timeout"].value, client.settings["concurrency"].value) == (300, 2)
 
 
 def constants(file: str) -> dict[str, str]:

@@ -61,35 +61,6 @@ def test_the_token_of_the_file_stays_with_its_address(monkeypatch: pytest.Monkey
         da.Client("https://elsewhere.example.com")
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-@pytest.mark.parametrize("kind", CLASSES)
-def test_the_zone_is_that_of_the_variable_unless_it_is_given(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
-    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Ho_Chi_Minh")
-    client = kind(ADDRESS, token="tok")
-    assert client.timezone == "Asia/Ho_Chi_Minh"
-    assert client.settings["timezone"].source == "environment variable DATAACCESS_TIMEZONE"
-    assert kind(ADDRESS, token="tok", timezone="UTC").timezone == "UTC"
-    assert client.with_options(timezone="UTC").settings["timezone"].source == "argument"
-    assert kind("sandbox:demo").timezone == "UTC"
-    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Saigoon")
-    with pytest.raises(da.ConfigError, match=r' "Asia/Saigoon" \(.* DATAACCESS_TIMEZONE\)', check=about("timezone")):
-        kind(ADDRESS, token="tok")
-
-
-def test_the_zone_of_the_variable_comes_before_that_of_the_profile(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path))
-    (tmp_path / "dataaccess").mkdir()
-    (tmp_path / "dataaccess" / "config.toml").write_text(
-        f'[profiles.default]\nbase_url = "{ADDRESS}"\ntimezone = "Asia/Tokyo"\n'
-    )
-    assert da.Client(token="tok").timezone == "Asia/Tokyo"
-    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Ho_Chi_Minh")
-    assert da.Client(token="tok").timezone == "Asia/Ho_Chi_Minh"
-
-
 @pytest.mark.parametrize(
     ("name", "advice"),
     [

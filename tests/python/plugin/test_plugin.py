@@ -6,8 +6,6 @@ import os
 
 import pytest
 
-import dataaccess as da
-
 pytest_plugins = ["pytester"]
 
 
@@ -147,15 +145,3 @@ def test_a_package_that_cannot_be_imported_breaks_the_tests_that_use_it_alone(
     done = pytester.runpytest_subprocess(*ALONE, timeout=50)
     done.assert_outcomes(passed=1, errors=1)
     done.stdout.fnmatch_lines(["*ImportError: library*"])
-
-
-def test_it_can_be_turned_off(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile("def test_job(dataaccess_client): ...")
-    done = pytester.runpytest_subprocess(*ALONE, "-p", "no:dataaccess", timeout=50)
-    done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["E *fixture 'dataaccess_client' *"])
-
-
-def test_here_too(dataaccess_client: da.Client, dataaccess_sandbox: da.Sandbox) -> None:
-    assert dataaccess_client.base_url == dataaccess_sandbox.base_url
-    assert dataaccess_client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)

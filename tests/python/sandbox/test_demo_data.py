@@ -11,8 +11,6 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 import dataaccess as da
 
@@ -32,10 +30,6 @@ def rows_of(sandbox: da.Sandbox, time: Any = ALL) -> list[dict[str, Any]]:
 
 def digest(rows: list[dict[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
-
-
-def days_of(rows: list[dict[str, Any]]) -> list[str]:
-    return sorted({row["allocated_time"][:10] for row in rows})
 
 
 def test_the_days_up_to_the_leap_day_have_the_rows_that_they_always_had() -> None:
@@ -70,20 +64,6 @@ def test_another_day_is_refused(until: str) -> None:
             start()
 
 
-@example(shift=0)
-@example(shift=59)
-@settings(max_examples=8)
-@given(shift=st.integers(0, 59))
-def test_a_day_has_the_same_rows_for_each_end_that_includes_it(shift: int) -> None:
-    day = date(2025, 11, 3)
-    with da.Sandbox.demo(until=day) as sandbox:
-        rows = rows_of(sandbox, da.on(day))
-    with da.Sandbox.demo(until=day + timedelta(shift), now="2026-05-20") as sandbox:
-        assert rows_of(sandbox, da.on(day)) == rows
-        assert days_of(rows_of(sandbox))[-1] == str(day + timedelta(shift))
-    assert len(rows) > 60
-
-
 def test_a_code_that_was_sent_is_used_days_later() -> None:
     with da.Sandbox.demo(now=NOON) as sandbox:
         before = {row["id"]: row for row in rows_of(sandbox)}
@@ -98,16 +78,6 @@ def test_a_code_that_was_sent_is_used_days_later() -> None:
             assert row["code_status"] == 3
             assert "2026-05-20 12:00:00" < now["last_used_time"] <= "2026-05-23 12:00:59"
         assert all(row["code_status"] == 4 for row in after.values() if row["last_used_time"])
-
-
-def test_midnight_adds_the_day_that_ended() -> None:
-    with da.Sandbox.demo(now="2026-05-20T23:00:00") as sandbox:
-        assert days_of(rows_of(sandbox))[-1] == "2026-05-19"
-        sandbox.advance(hours=1)
-        assert days_of(rows_of(sandbox))[-1] == "2026-05-20"
-    with da.Sandbox.demo(until="2026-05-19", now="2026-05-20T23:00:00") as sandbox:
-        sandbox.advance(days=5)
-        assert days_of(rows_of(sandbox))[-1] == "2026-05-19"
 
 
 def test_the_clock_moves_the_date_of_responses() -> None:

@@ -6,7 +6,6 @@ of tests are those of docs/reliability.md.
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,20 +15,14 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from support import broken_rules
-from support.broken_rules import Rule
-from support.broken_shape_rules import OF_CODES, OF_ITEMS
 from support.demo_tables import allocated_after
 from support.hostile import BYTES, is_one_harmless_line, is_unicode, texts_of
-from support.oracle import Table
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
-from support.search_bodies import code_bodies, item_bodies
 
 import dataaccess as da
 
-Draw = st.DataObject
 Body = dict[str, Any]
 
 
@@ -37,40 +30,6 @@ Body = dict[str, Any]
 def service(sandbox: da.Sandbox) -> Iterator[PlainService]:
     with PlainService(sandbox.base_url, sandbox.issue_token(["item", "download"])) as service:
         yield service
-
-
-def refused(service: PlainService, good: dict[str, Any], rule: Rule, draw: Draw) -> None:
-    """The body is served as it is and refused once the rule is broken, with a message that names the place."""
-    broken = copy.deepcopy(good)
-    named = rule(draw.draw, broken)
-    assert service.search(good).status == 200
-    reply = service.search(broken)
-    message = reply.refusal
-    # An unknown object may also be reported as such.
-    assert reply.status in ({400, 404} if rule is broken_rules.object_is_unknown else {400}), (message, broken)
-    assert all(name in message for name in named), (message, named, broken)
-
-
-# There are many rules, each with a test of its own.
-of_each_rule = settings(max_examples=max(6, settings().max_examples // 20))
-
-
-@pytest.mark.parametrize(
-    "rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *OF_CODES], ids=lambda rule: rule.__name__
-)
-@of_each_rule
-@given(draw=st.data())
-def test_a_promotion_code_search_that_breaks_a_rule(
-    service: PlainService, codes: Table, rule: Rule, draw: Draw
-) -> None:
-    refused(service, draw.draw(code_bodies(codes, sendable=True)), rule, draw)
-
-
-@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *OF_ITEMS], ids=lambda rule: rule.__name__)
-@of_each_rule
-@given(draw=st.data())
-def test_a_generic_search_that_breaks_a_rule(service: PlainService, customers: Table, rule: Rule, draw: Draw) -> None:
-    refused(service, draw.draw(item_bodies(customers, sendable=True)), rule, draw)
 
 
 def customers_of(*groups: list[Body], **members: Any) -> Body:

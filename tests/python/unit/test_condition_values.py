@@ -136,13 +136,6 @@ def test_what_no_condition_can_hold_stays_as_it_is_for_the_check(value: Any) -> 
         da.Client("http://localhost", token="-").validate_items("customer", ["name"], X.on(value))
 
 
-def test_a_list_in_itself_ends() -> None:
-    endless: list[Any] = []
-    endless.append(endless)
-    with pytest.raises(da.ValidationError):
-        da.Client("http://localhost", token="-").validate_items("customer", ["name"], X.matches(endless))
-
-
 def test_the_text_of_a_set_is_the_same_in_each_process() -> None:
     program = "import dataaccess as da; print(da.col('x').matches(set('abcdefgh')))"
     shown = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from typing import Any
 
 import pytest
 from support.arguments import about
@@ -17,7 +16,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 
 DEMO = {"base_url": "sandbox:demo?until=2024-02-29"}
 DAY = {"allocated_time": "on('2024-01-15')"}
-WHERE = (da.col("a").matches(["x", "y"]) | da.col("b").op("gt", 17, data_type="number")) & da.col("c").on("2024-01-15")
 
 
 def test_a_list_is_words_or_a_list_of_python() -> None:
@@ -25,32 +23,6 @@ def test_a_list_is_words_or_a_list_of_python() -> None:
     assert checked({**DAY, "code_status": "sent,4"})["code_status"] == ["sent", 4]
     # An id is a string, even of digits.
     assert checked({**DAY, "allocated_audience": "17,042"})["allocated_audience"] == ["17", "042"]
-
-
-def requests(**options: str) -> Any:
-    return [request["body"] for request in scan_of(checked({**DEMO, **options}), None, None).requests()]
-
-
-def test_options_make_the_scan_of_the_same_arguments() -> None:
-    client = da.Client("sandbox:demo?until=2024-02-29", timezone="Asia/Ho_Chi_Minh")
-    scan = client.scan_codes(
-        ["id", "code_status"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status=["sent", 4]
-    )
-    made = requests(
-        timezone="Asia/Ho_Chi_Minh",
-        attrs="id,code_status",
-        allocated_time="days('2024-01-01', '2024-01-04')",
-        code_status="['sent', 4]",
-    )
-    assert made == [request["body"] for request in scan.requests()]
-    assert len(made) == 3
-
-
-def test_filters_are_an_expression_or_json() -> None:
-    body = da.validate_items("store", ["id"], WHERE, item_type_id=7)
-    store = {"item_type_name": "store", "item_type_id": "7", "attrs": "id"}
-    assert requests(**store, where=str(WHERE)) == requests(**store, where=json.dumps(body["filters"])) == [body]
-    assert len(requests(**store, where="col('opened').on(days('2024-01-01', '2024-01-11'))")) == 10
 
 
 @pytest.mark.parametrize(
@@ -77,23 +49,12 @@ def test_filters_are_an_expression_or_json() -> None:
         ({"item_type_name": "customer", "where": f"col('a').matches([{'1,' * 40_000}1])"}, "where", " 80,021 "),
         ({**DAY, "settle": "3600"}, "settle", "Spark"),
         ({}, "allocated_time", ' days("2024-01-01", "2024-04-01")'),
-        ({**DAY, "code_status": "sennt"}, "code_status[0]", '"sent"?'),
-        ({**DAY, "attrs": "id,pool"}, "attrs[1]", '"pool_id"'),
-        ({"item_type_name": "store", "attrs": "id"}, "item_type_id", '"store"'),
         ({"cod_status": "sent", "alocated_time": "x"}, "cod_status alocated_time", " 1 more (alocated_time)"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_says_what_to_write(options: dict[str, str], argument: str, datum: str) -> None:
     with pytest.raises(da.ValidationError, match=re.escape(datum), check=about(*argument.split())):
         scan_of(checked({**DEMO, **options}), None, None)
-
-
-@pytest.mark.parametrize(("name", "text"), [("retry_for", "soon"), ("known_row_cap", "many"), ("timezone", "Mars")])
-def test_a_wrong_setting_is_a_config_error(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "from-the-environment")
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
-    with pytest.raises(da.ConfigError, check=about(name)):
-        client_of(checked({**DAY, name: text}))
 
 
 @pytest.mark.parametrize("name", ["token", "headers", "proxy", "Token", "tokens", "base_url"])
