@@ -120,7 +120,14 @@ impl Builder {
             (TypedCells::Float64(cells), Cell::Integer(number) | Cell::Number(number)) => cells.push(float(number)),
             (TypedCells::Bool(cells), Cell::Bool(value)) => cells.push(Some(value)),
             (TypedCells::Timestamp(cells), Cell::String(text)) => cells.push(wall_clock_microseconds(text)),
-            _ => false,
+            (
+                TypedCells::String(_)
+                | TypedCells::Int64(_)
+                | TypedCells::Float64(_)
+                | TypedCells::Bool(_)
+                | TypedCells::Timestamp(_),
+                _,
+            ) => false,
         };
         if fits || self.widen(cell) { Ok(()) } else { Err(self.mismatch(cell)) }
     }

@@ -148,10 +148,11 @@ impl ColumnType {
 
 #[cfg(test)]
 mod tests {
-    use arrow_schema::{DataType, Field};
+    use arrow_array::RecordBatch;
+    use arrow_schema::{DataType, Field, Schema};
 
     use super::ColumnType;
-    use crate::columns::Column;
+    use crate::columns::{Column, Values};
     use crate::error::Kind;
 
     #[test]
@@ -162,6 +163,8 @@ mod tests {
             for views in [false, true] {
                 let field = Column::new("code_status", column_type).field(views).expect("a known type");
                 assert_eq!(ColumnType::of(&field).expect("our field"), column_type.in_files());
+                let batch = RecordBatch::new_empty(Schema::new(vec![field]).into());
+                assert!(Values::of_column(&batch, 0).is_ok(), "{column_type:?}");
             }
         }
     }

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
-use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::assemble;
 use super::column_type::{ColumnType, NAME, TYPE};
+use super::values::texts;
 use crate::error::{Result, defect};
 
 /// The schema with names as dictionaries.
@@ -56,10 +56,7 @@ fn dictionary(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     let names = StringArray::from_iter_values(names.iter().map(|(name, _)| name));
     let mut builder = StringDictionaryBuilder::<Int32Type>::new_with_dictionary(array.len(), &names)
         .map_err(|error| defect("cannot build the dictionary").with_source(error))?;
-    match array.data_type() {
-        DataType::Utf8View => builder.extend(array.as_string_view()),
-        _ => builder.extend(array.as_string::<i32>()),
-    }
+    texts(array).each(|text| builder.append_option(text));
     Ok(Arc::new(builder.finish()))
 }
 
@@ -68,6 +65,7 @@ mod tests {
     use std::collections::HashMap;
 
     use arrow_array::StringViewArray;
+    use arrow_array::cast::AsArray as _;
 
     use super::*;
 

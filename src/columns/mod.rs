@@ -12,6 +12,7 @@ mod sink;
 mod strings;
 mod unify;
 mod untyped;
+mod values;
 mod zoned;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -23,7 +24,8 @@ pub use dictionary::{to_dictionaries, with_dictionaries};
 pub use sink::{ColumnSink, Options};
 pub use unify::{Unified, unify};
 pub use untyped::{retyped, with_types};
-pub use zoned::{text_schema, with_text_times, zoned, zoned_schema};
+pub use values::{Texts, Values};
+pub use zoned::{text_schema, with_text_times, zone_of, zoned, zoned_schema};
 
 use crate::error::{Result, defect};
 

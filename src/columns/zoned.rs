@@ -11,6 +11,15 @@ use super::assemble;
 use crate::error::{Result, defect};
 use crate::time::Zone;
 
+/// The time zone of this type.
+#[must_use]
+pub fn zone_of(data_type: &DataType) -> Option<&str> {
+    match data_type {
+        DataType::Timestamp(_, zone) => zone.as_deref(),
+        _ => None,
+    }
+}
+
 /// The schema with its timestamps in a zone.
 #[must_use]
 pub fn zoned_schema(schema: &Schema, zone: &Zone) -> SchemaRef {
@@ -24,10 +33,9 @@ pub fn zoned_schema(schema: &Schema, zone: &Zone) -> SchemaRef {
 /// # Errors
 /// None for a batch of this package.
 pub fn zoned(batch: &RecordBatch, zone: &Zone, source: &Zone) -> Result<RecordBatch> {
-    let column = |array: &ArrayRef| match array.data_type() {
-        DataType::Timestamp(_, known) => {
-            let times = array.as_primitive::<TimestampMicrosecondType>();
-            let times = if known.is_some() || source.is_utc() {
+    let column = |array: &ArrayRef| match array.as_primitive_opt::<TimestampMicrosecondType>() {
+        Some(times) => {
+            let times = if times.timezone().is_some() || source.is_utc() {
                 times.clone()
             } else {
                 let mut instants = source.instants();
@@ -36,7 +44,7 @@ pub fn zoned(batch: &RecordBatch, zone: &Zone, source: &Zone) -> Result<RecordBa
             };
             Arc::new(times.with_timezone(zone.name())) as ArrayRef
         }
-        _ => Arc::clone(array),
+        None => Arc::clone(array),
     };
     let columns = batch.columns().iter().map(column).collect();
     assemble(&zoned_schema(batch.schema_ref(), zone), columns, batch.num_rows())
@@ -45,7 +53,7 @@ pub fn zoned(batch: &RecordBatch, zone: &Zone, source: &Zone) -> Result<RecordBa
 /// The schema with timestamps of a zone as strings.
 #[must_use]
 pub fn text_schema(schema: &Schema) -> SchemaRef {
-    retyped(schema, |of| matches!(of, DataType::Timestamp(_, Some(_))), &DataType::Utf8)
+    retyped(schema, |of| zone_of(of).is_some(), &DataType::Utf8)
 }
 
 /// The batch with timestamps of a zone as strings with their offset, as `2024-01-31 12:34:56+01:00`.
@@ -53,8 +61,8 @@ pub fn text_schema(schema: &Schema) -> SchemaRef {
 /// # Errors
 /// None for a batch of this package.
 pub fn with_text_times(batch: &RecordBatch) -> Result<RecordBatch> {
-    let column = |array: &ArrayRef| match array.data_type() {
-        DataType::Timestamp(_, Some(zone)) => {
+    let column = |array: &ArrayRef| match zone_of(array.data_type()) {
+        Some(zone) => {
             let zone = Zone::try_new(zone)?;
             let text = |time: Option<i64>| match time {
                 None => Ok(None),
@@ -63,7 +71,7 @@ pub fn with_text_times(batch: &RecordBatch) -> Result<RecordBatch> {
             let times = array.as_primitive::<TimestampMicrosecondType>();
             Ok(Arc::new(times.iter().map(text).collect::<Result<StringArray>>()?) as ArrayRef)
         }
-        _ => Ok(Arc::clone(array)),
+        None => Ok(Arc::clone(array)),
     };
     let columns = batch.columns().iter().map(column).collect::<Result<_>>()?;
     assemble(&text_schema(batch.schema_ref()), columns, batch.num_rows())

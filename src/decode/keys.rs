@@ -215,7 +215,7 @@ struct Field {
 /// The known keys in the order of a record, and the position in the current record.
 #[derive(Debug)]
 pub(super) struct KeyPredictor {
-    expected: Vec<Expected>,
+    pub(super) expected: Vec<Expected>,
     /// As many as `expected`.
     fields: Vec<Field>,
     max_fields: usize,
@@ -252,12 +252,6 @@ impl KeyPredictor {
     #[inline]
     pub(super) fn begin_record(&mut self) {
         (self.next, self.misses) = (0, 0);
-    }
-
-    /// The known keys in their order.
-    #[inline]
-    pub(super) fn expected(&self) -> &[Expected] {
-        &self.expected
     }
 
     /// The column of the key that begins behind the first of these bytes, if it is known, and its length as written, from

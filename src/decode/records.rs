@@ -229,8 +229,9 @@ impl FastPath {
     ) -> Option<Cursor<'a>> {
         let Self { predictor, seen, values, max_record } = self;
         let all = start.rest()?;
-        let (expected, next) = (predictor.expected(), predictor.next);
-        let (mut keys, mut misses, mut found) = (expected[next..].iter(), predictor.misses, seen.narrow());
+        let KeyPredictor { expected, next, misses, mispredicted, .. } = predictor;
+        let expected = expected.as_slice();
+        let (mut keys, mut found) = (expected[*next..].iter(), seen.narrow());
         let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
         let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
@@ -248,14 +249,14 @@ impl FastPath {
                 }
                 if key.is_none() {
                     let Some(from) = earlier(expected, keys.clone(), head, ignored) else { break 'members };
-                    misses += 1;
+                    *misses += 1;
                     keys = from.iter();
                     candidates = keys.clone();
                 }
             };
             let Some(key) = key else {
                 let end = start.at() + all.len() - rest.len();
-                if misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
+                if *misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
                     break;
                 }
                 if !end_record(end + 1, found, run, seen, *max_record, columns, sink)? {
@@ -267,33 +268,37 @@ impl FastPath {
             };
             let key_length = usize::from(key.length % MAX_EXPECTED);
             let Some(value) = member.get(key_length..).and_then(|value| value.first_chunk::<VALUE>()) else { break };
-            let read = if key.bit & !found != 0 {
-                take_value(simd, usize::from(key.column), value, sink)
-            } else {
+            if key.bit & found != 0 {
                 // A key that comes twice.
                 break;
-            };
-            let length = if let Some(length) = read {
+            }
+            // The member counts as read, so that no old state has to live longer. A value that cannot be read is rare.
+            (keys, ignored, found, rest) = (candidates, 0, found | key.bit, &rest[key_length..]);
+            let length = if let Some(length) = take_value(simd, usize::from(key.column), value, sink) {
                 length
             } else {
-                let Some(length) = take_any(&rest[key_length..], key.column, values, sink) else { break };
-                length
+                let index = expected.len() - keys.len() - 1;
+                let Expected { bit, length, column, .. } = expected[index];
+                if let Some(length) = take_any(rest, column, values, sink) {
+                    length
+                } else {
+                    (keys, found) = (expected[index..].iter(), found & !bit);
+                    rest = &all[all.len() - rest.len() - usize::from(length)..];
+                    break;
+                }
             };
-            (keys, ignored) = (candidates, 0);
-            found |= key.bit;
-            let Some(after) = rest.get(key_length + length..) else {
+            let Some(after) = rest.get(length..) else {
                 rest = &[];
                 break;
             };
             rest = after;
         }
         seen.set_narrow(found);
-        let next = expected.len() - keys.len();
+        *next = expected.len() - keys.len();
         // Records that were finished here had no miss.
         if run.count != count_before {
-            predictor.mispredicted = 0;
+            *mispredicted = 0;
         }
-        (predictor.next, predictor.misses) = (next, misses);
         let mut end = start;
         end.skip(all.len() - rest.len());
         Some(end)

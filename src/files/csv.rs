@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 use std::io::{self, Write as _};
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;
-use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_array::{Array as _, RecordBatch};
+use arrow_schema::SchemaRef;
 
 use super::Writer;
 use super::atomic::Complete;
 use super::output::Output;
+use crate::columns::Values;
 use crate::error::Result;
 
 /// Characters that a spreadsheet may take for the beginning of a formula, also in full width.
@@ -56,30 +55,26 @@ impl CsvOptions {
         if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
     }
 
-    /// Replaces `field` by the value of a row. A column has one of the types of columns.
-    fn set(self, field: &mut Vec<u8>, column: &ArrayRef, row: usize) -> io::Result<()> {
-        field.clear();
-        if column.is_null(row) {
-            return Ok(());
-        }
-        match column.data_type() {
-            DataType::Null => Ok(()),
-            DataType::Int64 => write!(field, "{}", column.as_primitive::<Int64Type>().value(row)),
-            DataType::Float64 => {
-                serde_json::to_writer(&mut *field, &column.as_primitive::<Float64Type>().value(row))?;
+    /// Appends the value of a row, which is not null, to `field`.
+    fn push(self, field: &mut Vec<u8>, values: Values<'_>, row: usize) -> io::Result<()> {
+        match values {
+            Values::Nulls(_) => Ok(()),
+            Values::Int64(numbers) => write!(field, "{}", numbers.value(row)),
+            Values::Float64(numbers) => {
+                serde_json::to_writer(&mut *field, &numbers.value(row))?;
                 // `1e21`, not `1e+21`.
                 field.retain(|byte| *byte != b'+');
                 Ok(())
             }
-            DataType::Boolean => write!(field, "{}", column.as_boolean().value(row)),
-            DataType::Timestamp(..) => {
-                let time = timestamp_us_to_datetime(column.as_primitive::<TimestampMicrosecondType>().value(row));
+            Values::Bool(values) => write!(field, "{}", values.value(row)),
+            Values::Timestamp(times, _) => {
+                let time = timestamp_us_to_datetime(times.value(row));
                 let time = time.ok_or_else(|| io::Error::other("a time is beyond the calendar"))?;
                 write!(field, "{time}")
             }
-            DataType::Utf8View => field.write_all(self.text(column.as_string_view().value(row)).as_bytes()),
-            DataType::Utf8 => field.write_all(self.text(column.as_string::<i32>().value(row)).as_bytes()),
-            other => Err(io::Error::other(format!("no column is of type {other}"))),
+            Values::Strings(texts) | Values::Names(texts, _) | Values::Json(texts) => {
+                field.write_all(self.text(texts.value(row)).as_bytes())
+            }
         }
     }
 }
@@ -89,10 +84,16 @@ impl Writer for Csv {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let (options, mut field) = (self.options, Vec::new());
+        let columns = batch.columns().iter().enumerate();
+        let columns = columns.map(|(index, array)| Ok((array, Values::of_column(batch, index)?)));
+        let columns: Vec<_> = columns.collect::<Result<_>>()?;
         self.put(|lines| {
             for row in 0..batch.num_rows() {
-                for column in batch.columns() {
-                    options.set(&mut field, column, row)?;
+                for (array, values) in &columns {
+                    field.clear();
+                    if array.is_valid(row) {
+                        options.push(&mut field, *values, row)?;
+                    }
                     lines.write_field(&field)?;
                 }
                 lines.write_record(None::<&[u8]>)?;

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;
-use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyString};
@@ -14,7 +12,7 @@ use pythonize::pythonize;
 
 use super::raise::raise;
 use super::{capsule, json};
-use crate::columns::{self, ColumnType};
+use crate::columns::{self, Texts, Values};
 use crate::error::defect;
 use crate::scan::{Collected, Stats};
 use crate::time::Zone;
@@ -165,10 +163,7 @@ fn types(py: Python<'_>, schema: &Schema) -> PyResult<Vec<(String, &'static str)
 }
 
 fn time_zone(schema: &Schema) -> Option<String> {
-    schema.fields().iter().find_map(|field| match field.data_type() {
-        DataType::Timestamp(_, Some(zone)) => Some(zone.to_string()),
-        _ => None,
-    })
+    schema.fields().iter().find_map(|field| columns::zone_of(field.data_type())).map(ToOwned::to_owned)
 }
 
 fn names(schema: &Schema) -> Vec<String> {
@@ -181,9 +176,11 @@ fn records<'py>(py: Python<'py>, batches: &[RecordBatch], has_names: bool) -> Py
     for batch in batches {
         let schema = batch.schema_ref();
         let names: Vec<_> = schema.fields().iter().map(|field| PyString::intern(py, field.name())).collect();
-        let columns = schema.fields().iter().zip(batch.columns());
-        let columns =
-            columns.map(|(field, array)| values(py, field, array, has_names)).collect::<PyResult<Vec<_>>>()?;
+        let columns = (0..batch.num_columns()).map(|column| {
+            let found = Values::of_column(batch, column).map_err(|error| raise(py, error))?;
+            values(py, found, has_names)
+        });
+        let columns = columns.collect::<PyResult<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             let record = PyDict::new(py);
             for (name, column) in names.iter().zip(&columns) {
@@ -196,36 +193,28 @@ fn records<'py>(py: Python<'py>, batches: &[RecordBatch], has_names: bool) -> Py
 }
 
 /// All values of a column.
-fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef, has_names: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn values<'py>(py: Python<'py>, values: Values<'_>, has_names: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let text = |text: &str| Ok(PyString::new(py, text).into_any());
     let json = |text: &str| json::value(py, text);
-    let texts = |read: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>| match array.data_type() {
-        DataType::Utf8View => each(py, array.as_string_view().iter(), read),
-        _ => each(py, array.as_string::<i32>().iter(), read),
+    let each_text = |texts: Texts<'_>, read: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>| match texts {
+        Texts::Plain(array) => each(py, array.iter(), read),
+        Texts::Views(array) => each(py, array.iter(), read),
     };
-    match ColumnType::of(field).map_err(|error| raise(py, error))? {
-        ColumnType::Name(names) if !has_names => texts(&|name| {
+    match values {
+        Values::Names(texts, names) if !has_names => each_text(texts, &|name| {
             let number = names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
             let number = number.or_else(|| name.parse().ok());
             number.map_or_else(|| text(name), |number| Ok(PyInt::new(py, number).into_any()))
         }),
-        ColumnType::String | ColumnType::StringOrJson | ColumnType::Name(_) => texts(&text),
-        ColumnType::Json => texts(&json),
-        ColumnType::Int64 => {
-            each(py, array.as_primitive::<Int64Type>().iter(), &|value| Ok(PyInt::new(py, value).into_any()))
-        }
-        ColumnType::Float64 => {
-            each(py, array.as_primitive::<Float64Type>().iter(), &|value| Ok(PyFloat::new(py, value).into_any()))
-        }
-        ColumnType::Bool => {
-            each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
-        }
-        ColumnType::Timestamp => {
-            let zone = match array.data_type() {
-                DataType::Timestamp(_, Some(zone)) => Some(Zone::try_new(zone).map_err(|error| raise(py, error))?),
-                _ => None,
-            };
-            each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
+        Values::Strings(texts) | Values::Names(texts, _) => each_text(texts, &text),
+        Values::Json(texts) => each_text(texts, &json),
+        Values::Int64(array) => each(py, array.iter(), &|value| Ok(PyInt::new(py, value).into_any())),
+        Values::Float64(array) => each(py, array.iter(), &|value| Ok(PyFloat::new(py, value).into_any())),
+        Values::Bool(array) => each(py, array.iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any())),
+        Values::Nulls(count) => Ok(vec![py.None().into_bound(py); count]),
+        Values::Timestamp(array, zone) => {
+            let zone = zone.map(Zone::try_new).transpose().map_err(|error| raise(py, error))?;
+            each(py, array.iter(), &|value| {
                 let written = match &zone {
                     Some(zone) => zone.text_of_microseconds(value),
                     None => timestamp_us_to_datetime(value).map(|time| time.to_string()),

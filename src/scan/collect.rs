@@ -67,7 +67,7 @@ impl Scan {
         let mut ids = self.ids();
         if let Some(ids) = &mut ids {
             for batch in &batches {
-                ids.add(batch);
+                ids.add(batch)?;
             }
         }
         stats.set_ids(ids.as_ref());

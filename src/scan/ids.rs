@@ -3,19 +3,18 @@
 
 use std::collections::HashMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::RecordBatch;
 use serde_json::Value;
 
 use super::Scan;
 use crate::cells::Block;
+use crate::columns::Values;
 use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_KEY};
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::MATCHES;
 use crate::contract::search::Filters;
 use crate::decode::Cell;
+use crate::error::Result;
 
 /// What a list of a code search selects, and is no id: the type of the audience and the status.
 const KINDS: [&str; 2] = [POSITIONS[0], POSITIONS[2]];
@@ -92,17 +91,10 @@ impl Ids {
     }
 
     /// Looks the ids up in rows.
-    pub(super) fn add(&mut self, batch: &RecordBatch) {
-        let array = batch.column(self.column);
-        match array.data_type() {
-            DataType::Utf8 => array.as_string::<i32>().iter().flatten().for_each(|text| self.find(text)),
-            DataType::Utf8View => array.as_string_view().iter().flatten().for_each(|text| self.find(text)),
-            DataType::Int64 => {
-                array.as_primitive::<Int64Type>().iter().flatten().for_each(|number| self.find(&number.to_string()));
-            }
-            DataType::Null => {}
-            _ => self.is_unknown = true,
-        }
+    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let values = Values::of_column(batch, self.column)?;
+        self.is_unknown |= !values.each_written(|id| id.into_iter().for_each(|id| self.find(id)));
+        Ok(())
     }
 
     /// Looks the ids up in rows as they are on the wire.

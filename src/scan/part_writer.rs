@@ -72,7 +72,7 @@ impl Writer for PartWriter {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if let Some(ids) = &mut self.ids {
-            ids.add(batch);
+            ids.add(batch)?;
         }
         let Some(requested_at) = self.requested_at else { return self.parquet.write(batch) };
         let times = TimestampMicrosecondArray::from_value(requested_at, batch.num_rows()).with_timezone("UTC");

@@ -68,7 +68,7 @@ impl Scan {
         let mut ids = self.ids();
         if let Some(ids) = &mut ids {
             for batch in &batches {
-                ids.add(batch);
+                ids.add(batch)?;
             }
         }
         let missing_ids = ids.as_ref().and_then(Ids::missing);

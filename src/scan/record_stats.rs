@@ -122,7 +122,8 @@ impl Time {
 #[derive(Debug)]
 pub(super) struct WithStats<S> {
     sink: S,
-    time_column: Option<usize>,
+    /// The column of times; the greatest number if there is none.
+    time_column: usize,
     rows: u64,
     times: Option<(Time, Time)>,
     extras: Vec<Extra>,
@@ -130,9 +131,11 @@ pub(super) struct WithStats<S> {
     next_extra: usize,
     /// The position of each key in `extras`.
     positions: HashMap<String, usize>,
-    /// The number of the record that is being read, from 1, and its time.
+    /// The number of the record that is being read, from 1.
     record: u64,
-    time: Option<Time>,
+    /// The first bytes of its time, and how many these are: no look at them yet, as that would take registers.
+    time: Bytes32,
+    time_length: usize,
 }
 
 impl<S> WithStats<S> {
@@ -140,14 +143,15 @@ impl<S> WithStats<S> {
     pub(super) fn new(sink: S, time_column: Option<usize>) -> Self {
         Self {
             sink,
-            time_column,
+            time_column: time_column.unwrap_or(usize::MAX),
             rows: 0,
             times: None,
             extras: Vec::new(),
             next_extra: 0,
             positions: HashMap::new(),
             record: 1,
-            time: None,
+            time: Bytes32::default(),
+            time_length: 0,
         }
     }
 
@@ -202,9 +206,10 @@ impl<S: Sink> Sink for WithStats<S> {
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         if let Cell::String(text) = cell
-            && self.time_column == Some(column)
+            && self.time_column == column
         {
-            self.time = Time::of(text.as_bytes());
+            self.time.iter_mut().zip(text.bytes()).for_each(|(kept, byte)| *kept = byte);
+            self.time_length = self.time.len().min(text.len());
         }
         self.sink.cell(column, cell)
     }
@@ -212,10 +217,8 @@ impl<S: Sink> Sink for WithStats<S> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
     fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
-        if self.time_column == Some(column)
-            && let Some(text) = text.get(..length)
-        {
-            self.time = Time::of(text);
+        if self.time_column == column {
+            (self.time, self.time_length) = (*text, length);
         }
         // If the sink refuses, the same text comes again as a cell.
         self.sink.short_string(column, text, length)
@@ -241,9 +244,14 @@ impl<S: Sink> Sink for WithStats<S> {
         self.rows += 1;
         self.record += 1;
         self.next_extra = 0;
-        if let Some(time) = self.time.take() {
-            let (least, greatest) = self.times.unwrap_or((time, time));
-            self.times = Some((least.min(time), greatest.max(time)));
+        let text = self.time.get(..std::mem::take(&mut self.time_length));
+        if let Some(time) = text.and_then(Time::of) {
+            let (least, greatest) = self.times.get_or_insert((time, time));
+            if time < *least {
+                *least = time;
+            } else if time > *greatest {
+                *greatest = time;
+            }
         }
         self.sink.end_record();
     }
@@ -254,7 +262,7 @@ impl<S: Sink> Sink for WithStats<S> {
         }
         self.record += 1;
         self.next_extra = 0;
-        self.time = None;
+        self.time_length = 0;
         self.sink.undo_record();
     }
 }

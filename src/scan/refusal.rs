@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, RecordBatch};
-use arrow_schema::DataType;
 
 use super::data_warning::{DataWarning, DataWarningKind};
 use super::stats::Figures;
 use super::verdict::Verdict;
-use crate::error::{Error, Kind};
+use crate::columns::Values;
+use crate::error::{Error, Kind, Result};
 
 /// Columns that a text names.
 const NAMED: usize = 3;
@@ -77,17 +76,17 @@ impl UniqueIds {
     }
 
     /// Adds rows.
-    pub(super) fn add(&mut self, batch: &RecordBatch) {
-        let Some(ids) = batch.columns().get(self.column) else { return };
-        self.null += ids.null_count() as u64;
-        if *ids.data_type() != DataType::Utf8 {
-            return;
-        }
-        for id in ids.as_string::<i32>().iter().flatten() {
-            if self.seen.len() < COMPARED && !self.seen.insert(self.hasher.hash_one(id)) {
+    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.null += batch.column(self.column).logical_null_count() as u64;
+        Values::of_column(batch, self.column)?.each_written(|id| {
+            if let Some(id) = id
+                && self.seen.len() < COMPARED
+                && !self.seen.insert(self.hasher.hash_one(id))
+            {
                 self.again += 1;
             }
-        }
+        });
+        Ok(())
     }
 
     /// What looks wrong.

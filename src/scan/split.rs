@@ -6,10 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array as _, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::RecordBatch;
 
 use super::data_warning;
 use super::judge::{Seen, judge};
@@ -19,6 +16,7 @@ use super::stats::StatsBuilder;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cell};
 use crate::client::{Completed, Delivered, OfAttempt};
+use crate::columns::Values;
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::decode::{Batch, BatchSink};
 use crate::error::Result;
@@ -31,7 +29,7 @@ const NAMED: usize = 3;
 /// Records in which a status can be looked up.
 pub(super) trait Statuses {
     /// Whether the status of some record, in this column, is none of those that the API specification lists.
-    fn has_other_status(&self, column: usize) -> bool;
+    fn has_other_status(&self, column: usize) -> Result<bool>;
 }
 
 /// A complete response with its rows, and the parts that may replace it.
@@ -106,7 +104,7 @@ impl Scan {
         loop {
             let (mut parts, mut split) = (Vec::new(), Vec::new());
             for response in suspects {
-                match response.planned(self.attributes()) {
+                match response.planned(self.attributes())? {
                     Ok(mut planned) => {
                         split.push((response, planned.len()));
                         parts.append(&mut planned);
@@ -177,20 +175,23 @@ impl<B> SplitResponse<B> {
 
 impl<B: Statuses> SplitResponse<B> {
     /// The requests for its parts, or why it has none.
-    fn planned(&self, attributes: &[String]) -> std::result::Result<Vec<SearchPart>, &'static str> {
+    fn planned(&self, attributes: &[String]) -> Result<std::result::Result<Vec<SearchPart>, &'static str>> {
         let status = attributes.iter().position(|name| name == STATUS);
-        let has_other = |column: usize| self.batches.iter().any(|batch| batch.has_other_status(column));
+        let named = |part: SearchPart| SearchPart { name: format!("{} {}", self.name, part.name), ..part };
         let parts = match (self.outcome.request.search.parts(), status) {
-            (SearchParts::None, _) => return Err("nothing is left to split it by"),
-            (SearchParts::ByStatus(_), None) => {
-                return Err("only with code_status among attrs can it be split by status");
+            (SearchParts::None, _) => Err("nothing is left to split it by"),
+            (SearchParts::ByStatus(_), None) => Err("only with code_status among attrs can it be split by status"),
+            (SearchParts::ByStatus(parts), Some(column)) => {
+                let others = self.batches.iter().map(|batch| batch.has_other_status(column));
+                if others.collect::<Result<Vec<_>>>()?.contains(&true) {
+                    Err("it has records of another status than the specified ones, which its parts would lose")
+                } else {
+                    Ok(parts)
+                }
             }
-            (SearchParts::ByStatus(_), Some(column)) if has_other(column) => {
-                return Err("it has records of another status than the specified ones, which its parts would lose");
-            }
-            (SearchParts::ByStatus(parts) | SearchParts::Exact(parts), _) => parts,
+            (SearchParts::Exact(parts), _) => Ok(parts),
         };
-        Ok(parts.into_iter().map(|part| SearchPart { name: format!("{} {}", self.name, part.name), ..part }).collect())
+        Ok(parts.map(|parts| parts.into_iter().map(named).collect()))
     }
 }
 
@@ -236,26 +237,22 @@ impl<B> Taken<B> {
 }
 
 impl Statuses for Block {
-    fn has_other_status(&self, column: usize) -> bool {
-        (0..self.rows()).any(|row| match self.row(row).nth(column) {
+    fn has_other_status(&self, column: usize) -> Result<bool> {
+        Ok((0..self.rows()).any(|row| match self.row(row).nth(column) {
             Some(Cell::Integer(digits)) => !is_specified(digits.parse().ok()),
             _ => true,
-        })
+        }))
     }
 }
 
 impl Statuses for RecordBatch {
-    fn has_other_status(&self, column: usize) -> bool {
-        let Some(array) = self.columns().get(column) else { return true };
+    fn has_other_status(&self, column: usize) -> Result<bool> {
         // `decode_status=True` makes names of the specified numbers.
         let is_name = |text: &str| STATUSES.iter().any(|(name, _)| *name == text);
         let is_other = |text: Option<&str>| text.is_none_or(|text| !is_name(text) && !is_specified(text.parse().ok()));
-        match array.data_type() {
-            DataType::Int64 => array.as_primitive::<Int64Type>().iter().any(|status| !is_specified(status)),
-            DataType::Utf8 => array.as_string::<i32>().iter().any(is_other),
-            DataType::Utf8View => array.as_string_view().iter().any(is_other),
-            _ => true,
-        }
+        let mut has_other = false;
+        let is_known = Values::of_column(self, column)?.each_written(|text| has_other |= is_other(text));
+        Ok(has_other || !is_known)
     }
 }
 

@@ -24,7 +24,7 @@ const MODULES: [(&str, &[&str]); 20] = [
     // `contract` for the format of recordings, which the sandbox reads.
     ("transport", &["error", "regular_file", "secret", "contract", "config", "retry"]),
     ("store", &["error", "time"]),
-    ("files", &["error", "cells", "store"]),
+    ("files", &["error", "columns", "cells", "store"]),
     ("folder", &["error", "store", "files"]),
     (
         "client",
