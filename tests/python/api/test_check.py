@@ -37,7 +37,7 @@ def includes(comparison: str) -> bool:
 
 
 # The switches of a platform, the settings of a client, and for each question what is found and whether it is right.
-Found = dict[str, tuple[Any, bool | None]]
+Found = dict[str, tuple[Any, Any]]
 PLATFORMS: list[tuple[dict[str, Any], dict[str, Any], Found]] = [
     ({"maximum_rows": 60}, {}, {"known_row_cap": (60, False)}),
     ({"maximum_rows": 60}, {"known_row_cap": 60}, {"known_row_cap": (60, True)}),
