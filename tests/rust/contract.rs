@@ -229,7 +229,7 @@ fn response(case: &Value) -> Vec<u8> {
         headers.push((name, value.as_str().unwrap()));
     }
     headers.retain(|(_, value)| !value.is_empty());
-    let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<Vec<_>>().concat();
     [format!("HTTP/1.1 {}\r\n{lines}\r\n", case["status"].as_str().unwrap()).into_bytes(), body].concat()
 }
 
