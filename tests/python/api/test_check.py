@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from itertools import product
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -37,45 +38,35 @@ def includes(comparison: str) -> bool:
 
 
 # The switches of a platform, the settings of a client, and for each question what is found and whether it is right.
-Found = dict[str, tuple[Any, Any]]
-PLATFORMS: list[tuple[dict[str, Any], dict[str, Any], Found]] = [
+Platform = tuple[dict[str, Any], dict[str, Any], dict[str, tuple[Any, bool]]]
+PLATFORMS: list[Platform] = [
     ({"maximum_rows": 60}, {}, {"known_row_cap": (60, False)}),
     ({"maximum_rows": 60}, {"known_row_cap": 60}, {"known_row_cap": (60, True)}),
-    *(
-        ({"attrs_format": form}, {"attrs_format": ours}, {"attrs_format": (form if form != "both" else ours, is_right)})
-        for form, ours, is_right in (
-            *(("array", "array", True), ("array", "string", False), ("both", "array", True)),
-            *(("string", "string", True), ("string", "array", False), ("both", "string", True)),
-        )
-    ),
-    *(
-        (
-            {"day_comparison": compared, "day_zone": zone},
-            {"day_comparison": ours, "timezone": zone},
-            {"day_comparison": (right, ours == right), "timezone": (zone if zone == "UTC" else "Etc/GMT-7", True)},
-        )
-        for compared, right in (("exclusive", "exclusive"), ("inclusive", "inclusive"), ("instants", "exclusive"))
-        for ours in ("exclusive", "inclusive")
-        for zone in ("UTC", "Asia/Ho_Chi_Minh")
-    ),
 ]
+for form, ours in product(("array", "string", "both"), ("array", "string")):
+    found = {"attrs_format": (ours if form == "both" else form, form in (ours, "both"))}
+    PLATFORMS.append(({"attrs_format": form}, {"attrs_format": ours}, found))
+for compared, ours, zone in product(
+    ("exclusive", "inclusive", "instants"), ("exclusive", "inclusive"), ("UTC", "Asia/Ho_Chi_Minh")
+):
+    right = "inclusive" if compared == "inclusive" else "exclusive"
+    platform, settings_of = {"day_comparison": compared, "day_zone": zone}, {"day_comparison": ours, "timezone": zone}
+    PLATFORMS.append((platform, settings_of, {"day_comparison": (right, ours == right)}))
 
 
 @pytest.mark.parametrize(("switches", "ours", "expected"), PLATFORMS)
 def test_a_wrong_setting_is_named(
-    connect: Any, switches: dict[str, Any], ours: dict[str, Any], expected: Found
+    connect: Any, switches: dict[str, Any], ours: dict[str, Any], expected: dict[str, tuple[Any, bool]]
 ) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
         check = connect(sandbox, **ours).check(DAY)
-    for question, (value, is_right) in expected.items():
-        answer = check.answers[question]
-        assert answer.is_right is is_right
-        assert question == "timezone" or answer.value == value
-    if "day_comparison" in expected:
-        value, is_right = expected["day_comparison"]
+    ((question, (value, is_right)),) = expected.items()
+    assert (check.answers[question].value, check.answers[question].is_right) == (value, is_right)
+    if question == "day_comparison":
         detail = check.answers["day_comparison"].detail
         assert includes(detail) == (value == "inclusive")
         assert re.findall(r'day_comparison.*"(\w+)"', detail) == ([] if is_right else [value])
+        assert check.answers["timezone"].is_right
         assert is_right or not check.is_ok
 
 
