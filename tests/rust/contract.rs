@@ -229,8 +229,9 @@ fn response(case: &Value) -> Vec<u8> {
         headers.push((name, value.as_str().unwrap()));
     }
     headers.retain(|(_, value)| !value.is_empty());
-    let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<Vec<_>>().concat();
-    [format!("HTTP/1.1 {}\r\n{lines}\r\n", case["status"].as_str().unwrap()).into_bytes(), body].concat()
+    let mut head = vec![format!("HTTP/1.1 {}", case["status"].as_str().unwrap())];
+    head.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+    [head.join("\r\n").into_bytes(), b"\r\n\r\n".to_vec(), body].concat()
 }
 
 /// The bytes of a text in which `<FF 00>` are bytes.
