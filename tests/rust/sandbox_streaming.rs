@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::wire::{allocated_time, codes, condition, items};
+use crate::sandbox::wire::{allocated_time, codes, items};
 use crate::support::{Controlled as _, SEARCH, receive, search, send};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
@@ -36,31 +36,6 @@ fn slow_readers_are_waited_for_and_do_not_block_others() {
         assert!(reply.is_whole);
         assert_eq!(reply.body.matches("\"customer_id\":").count(), 60_000);
     }
-}
-
-#[test]
-fn a_load_neither_waits_for_a_reader_nor_changes_its_response() {
-    let sandbox = large(Options::default());
-    let slow = send(&sandbox, SEARCH, "", &everybody().to_string());
-    thread::sleep(Duration::from_millis(300));
-    let since = Instant::now();
-    sandbox.load([vec!["new".into(), Cell::Null]]).unwrap();
-    assert!(since.elapsed() < Duration::from_secs(2), "the load waited for a slow reader");
-    let reply = receive(slow);
-    assert!(reply.is_whole);
-    assert_eq!(reply.records().len(), usize::try_from(ROWS).unwrap());
-}
-
-#[test]
-fn a_search_that_compares_much_blocks_no_other() {
-    let sandbox = large(Options::default());
-    let nobody = vec![condition("name", "string", "equals", &json!(["nobody"]))];
-    let scan = items(-1003, "customer", &json!(["customer_id"]), &vec![nobody; 2_000]);
-    let long = send(&sandbox, SEARCH, "", &scan.to_string());
-    let since = Instant::now();
-    assert_eq!(search(&sandbox, &items(-1003, "customer", &json!(["name"]), &[])).status, 200);
-    assert!(since.elapsed() < Duration::from_secs(2));
-    assert_eq!(receive(long).records().len(), 0);
 }
 
 #[test]

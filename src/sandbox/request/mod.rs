@@ -4,8 +4,6 @@
 
 mod search;
 
-#[cfg(test)]
-pub(super) use search::MAX_CONDITIONS;
 pub(super) use search::SearchBody;
 
 use std::fmt;

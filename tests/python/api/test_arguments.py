@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import collections
 import datetime as dt
 import decimal
-import enum
 import itertools
 import pickle
 import re
-import types
 from typing import Any
 
 import numpy as np
@@ -20,8 +17,6 @@ from support.arguments import about
 import dataaccess as da
 
 MIDNIGHT = 1704067200000
-Colour = enum.Enum("Colour", {"RED": "red", "ONE": 1})
-Number = enum.IntEnum("Number", {"THREE": 3})
 
 
 def body_of(value: Any) -> Any:
@@ -33,40 +28,6 @@ def body_of(value: Any) -> Any:
 def refuse(value: Any) -> None:
     with pytest.raises(da.ValidationError, check=about("where")):
         body_of(value)
-
-
-@pytest.mark.filterwarnings("ignore:Categorical.to_list is deprecated:FutureWarning")  # of pandas 2
-@pytest.mark.parametrize(
-    ("value", "sent"),
-    [
-        ("text", ["text"]),
-        (3, [3]),
-        (3.5, [3.5]),
-        (-(2**63), [-(2**63)]),
-        (2**63, [2**63]),
-        (Colour.RED, ["red"]),
-        (Colour.ONE, [1]),
-        (Number.THREE, [3]),
-        (np.int32(7), [7]),
-        (np.float64(0.5), [0.5]),
-        (np.str_("x"), ["x"]),
-        (["a", "b"], ["a", "b"]),
-        (("a", "b"), ["a", "b"]),
-        ({"a": 1, "b": 2}.keys(), ["a", "b"]),
-        (collections.deque("ab"), ["a", "b"]),
-        (np.array([1, 2]), [1, 2]),
-        (np.array(["a", "b"]), ["a", "b"]),
-        (pd.Series([1, 2], dtype="Int64"), [1, 2]),
-        (pd.Series(["a", "b"]), ["a", "b"]),
-        (pd.Index(["a", "b"]), ["a", "b"]),
-        (pd.Categorical(["a", "b"]), ["a", "b"]),
-        (range(2), [0, 1]),
-        pytest.param((letter for letter in "ab"), ["a", "b"], id="a generator"),
-    ],
-    ids=repr,
-)
-def test_values_are_sent_as_they_are(value: Any, sent: list[Any]) -> None:
-    assert body_of(value)["value"] == sent
 
 
 @pytest.mark.parametrize(
@@ -162,13 +123,6 @@ def test_an_error_of_the_callers_own_iterable_is_the_callers() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         body_of(Failing())
-
-
-def test_a_mapping_of_any_kind_is_a_filter() -> None:
-    condition = {"column": "a", "data_type": "string", "operator": "matches", "value": ["x"]}
-    frozen = types.MappingProxyType({"OR": [types.MappingProxyType({"AND": [condition]})]})
-    body = da.validate_items("voucher", ["a"], frozen, item_type_id=5)
-    assert body["filters"]["OR"][0]["AND"][0] == {**condition, "value_type": "normal", "condition_type": "comp_attr"}
 
 
 def test_a_lookalike_is_not_taken_for_a_filter() -> None:

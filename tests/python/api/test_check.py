@@ -1,17 +1,73 @@
-"""`client.check()`: address, token, scopes and time zone, without a change on the service."""
+"""`client.check()` finds the settings of a service however it behaves, and no finding is wrong.
+
+It changes nothing on the service. The platforms are sandboxes with other switches, and servers that respond otherwise.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.open_points import TABLE
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
 
 NONE_SUCH = {"code": 404, "message": "no such export", "data": None}
+DAY = "2024-01-15"
+ENDED = 5637054
+MOST_REQUESTS = 20
+
+
+BOTH = "after_date and before_date "
+
+
+def includes(comparison: str) -> bool:
+    """Whether a comparison of both operators is that they include the day."""
+    assert comparison.startswith(BOTH)
+    return "not" not in comparison.split()
+
+
+# The switches of a platform, the settings of a client, and for each question what is found and whether it is right.
+Platform = tuple[dict[str, Any], dict[str, Any], dict[str, tuple[Any, bool]]]
+PLATFORMS: list[Platform] = [
+    ({"maximum_rows": 60}, {}, {"known_row_cap": (60, False)}),
+    ({"maximum_rows": 60}, {"known_row_cap": 60}, {"known_row_cap": (60, True)}),
+]
+for form, ours in product(("array", "string", "both"), ("array", "string")):
+    found = {"attrs_format": (ours if form == "both" else form, form in (ours, "both"))}
+    PLATFORMS.append(({"attrs_format": form}, {"attrs_format": ours}, found))
+for compared, ours, zone in product(
+    ("exclusive", "inclusive", "instants"), ("exclusive", "inclusive"), ("UTC", "Asia/Ho_Chi_Minh")
+):
+    right = "inclusive" if compared == "inclusive" else "exclusive"
+    platform, settings_of = {"day_comparison": compared, "day_zone": zone}, {"day_comparison": ours, "timezone": zone}
+    PLATFORMS.append((platform, settings_of, {"day_comparison": (right, ours == right)}))
+
+
+@pytest.mark.parametrize(("switches", "ours", "expected"), PLATFORMS)
+def test_a_wrong_setting_is_named(
+    connect: Any, switches: dict[str, Any], ours: dict[str, Any], expected: dict[str, tuple[Any, bool]]
+) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
+        check = connect(sandbox, **ours).check(DAY)
+    ((question, (value, is_right)),) = expected.items()
+    assert (check.answers[question].value, check.answers[question].is_right) == (value, is_right)
+    if question == "day_comparison":
+        detail = check.answers["day_comparison"].detail
+        assert includes(detail) == (value == "inclusive")
+        assert re.findall(r'day_comparison.*"(\w+)"', detail) == ([] if is_right else [value])
+        assert check.answers["timezone"].is_right
+        assert is_right or not check.is_ok
 
 
 @pytest.mark.parametrize(
@@ -32,6 +88,7 @@ def test_scopes_are_those_of_the_token(connect: Any, sandbox: da.Sandbox, scopes
 
 
 QUESTIONS = ["address", "tls", "proxy", "token", "scope item", "scope download", "timezone", "source_timezone"]
+
 QUESTIONS += ["day_comparison", "known_row_cap", "attrs_format", "code_value_type", "export codes"]
 
 
@@ -89,33 +146,12 @@ def test_an_export_that_has_not_ended_shows_no_code(connect: Any) -> None:
     assert check.answers["export codes"].state == "not found"
 
 
-def test_a_response_that_was_cut_off_is_found(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 60}) as sandbox:
-        answer = connect(sandbox).check("2024-01-15").answers["known_row_cap"]
-        assert (answer.value, answer.is_right) == (60, False)
-        assert connect(sandbox, known_row_cap=60).check("2024-01-15").answers["known_row_cap"].is_right
-
-
-@pytest.mark.parametrize("setting", ["array", "string"])
-@pytest.mark.parametrize("form", ["array", "string", "both"])
-def test_the_form_of_attributes_is_found(connect: Any, form: str, setting: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"attrs_format": form}) as sandbox:
-        answer = connect(sandbox, attrs_format=setting).check().answers["attrs_format"]
-    assert (answer.value, answer.is_right) == ((setting, True) if form in (setting, "both") else (form, False))
-
-
 def test_a_token_that_may_not_search_customers_says_so(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"generic_scope": "crm.read"}) as sandbox:
         check = connect(sandbox, scopes=["item", "download"]).check()
     assert check.answers["attrs_format"].state == "not found"
     assert "customers" in check.answers["attrs_format"].detail
     assert check.is_ok
-
-
-def test_a_day_without_rows_shows_nothing(client: Any) -> None:
-    check = client.check("1999-01-01")
-    assert check.answers["timezone"].is_right is None
-    assert check.answers["timezone"].detail.startswith("1999-01-01 ")
 
 
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
@@ -146,3 +182,216 @@ def test_each_request_is_sent_once(connect: Any) -> None:
         assert len(server.requests) == check.requests == 3
     with serving(in_turn(http(), http(EXPORT))) as server:
         assert connect(server.base_url).check().is_ok
+
+
+def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
+    before = len(sandbox.requests)
+    connect(sandbox).check(DAY)
+    searches = [request.body for request in sandbox.requests[before:] if "promotion_code" in str(request.body)]
+    operators = [body["filters"]["OR"][0]["AND"][-1]["operator"] for body in searches]
+    assert [operator for operator in operators if "date" in operator] == ["after_date", "before_date"]
+
+
+@pytest.mark.parametrize("day", [None, "1999-01-01"])
+def test_without_a_day_of_rows_nothing_is_known(client: Any, day: str | None) -> None:
+    check = client.check(day)
+    answer = check.answers["day_comparison"]
+    assert (answer.state, answer.value, answer.is_right, check.is_ok) == ("not found", None, None, True)
+    assert check.answers["timezone"].is_right is None
+    assert day is None or check.answers["timezone"].detail.startswith(f"{day} ")
+
+
+def test_a_code_without_an_audience_leaves_it_open(connect: Any) -> None:
+    with da.Sandbox() as sandbox:
+        sandbox.load("promotion_code", [{"id": "a", "allocated_time": f"{DAY} 12:00:00"}])
+        check = connect(sandbox).check(DAY)
+    assert (check.answers["timezone"].is_right, check.answers["day_comparison"].is_right) == (True, None)
+    assert "audience" in check.answers["day_comparison"].detail
+
+
+ROW = {"id": "a", "allocated_time": f"{DAY} 12:00:00", "audience_type": -1003, "allocated_audience": "c-1"}
+
+
+REFUSAL = http({"code": 400, "message": "no such operator", "data": None}, "400 Bad Request")
+
+
+def respond_by_operator(connection: Any, request: Any, others: dict[str, bytes]) -> None:
+    """Has a code on `DAY`; responds to each other operator as told."""
+    condition: dict[str, Any] = {"value": 0}
+    if "filters" in request.json:
+        condition = request.json["filters"]["OR"][0]["AND"][-1]
+    if condition.get("operator") == "matches":
+        connection.sendall(http())
+        return
+    day = datetime.fromtimestamp(condition["value"] / 1_000, UTC).date()
+    found = rows(["a"] if day.isoformat() == DAY else [])
+    connection.sendall(others.get(condition.get("operator", "equals"), found))
+
+
+def rows(ids: list[str]) -> bytes:
+    found = [{**ROW, "id": name} for name in ids]
+    return http({"code": 200, "message": "", "data": {"status": True, "data": found}})
+
+
+def test_a_refused_operator_is_a_finding(connect: Any) -> None:
+    others = dict.fromkeys(("after_date", "before_date"), REFUSAL)
+    with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
+        check = connect(server.base_url).check(DAY)
+    assert (check.answers["timezone"].is_right, check.answers["day_comparison"].is_right) == (True, None)
+    assert isinstance(check.errors["day_comparison"], da.ApiError)
+
+
+def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        is_search_of_end = len(server.requests) > 3
+        connection.sendall(
+            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
+        )
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
+    assert isinstance(check.errors["timezone"], da.ApiError)
+
+
+@pytest.fixture
+def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
+    """What is found if the two searches find these codes, and `a` is a code of the day."""
+
+    def check(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+        others = {"after_date": rows(after), "before_date": rows(before)}
+        with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
+            found = connect(server.base_url, day_comparison=setting).check(DAY)
+        return found.answers["day_comparison"].detail, found.answers["day_comparison"].is_right
+
+    return check
+
+
+def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
+    for after, before, first, other in (
+        (["a", "b"], [], "after_date", "before_date"),
+        ([], ["a"], "before_date", "after_date"),
+    ):
+        said, is_right = searched(after, before)
+        assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
+
+
+def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
+    many = [f"b-{number}" for number in range(100)]
+    said, is_right = searched(many, [])
+    assert (re.findall(r"after_date|before_date|\d+", said), is_right) == (["after_date", "100"], None)
+    for codes, setting in (([*many, "a"], "inclusive"), (many[1:], "exclusive")):
+        said, is_right = searched(codes, codes, setting)
+        assert (includes(said), is_right) == (setting == "inclusive", True)
+
+
+ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
+
+
+SWITCHED: list[dict[str, Any]] = [
+    {},
+    {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh", "day_comparison": "instants"},
+    *({"day_zone": zone} for zone in ("America/New_York", "Asia/Kathmandu")),
+    {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive", "attrs_format": "string", "value_type": "required"},
+]
+
+
+@pytest.mark.parametrize("switches", SWITCHED)
+def test_a_client_with_the_settings_that_were_found_reads_right_rows_without_a_warning(
+    switches: dict[str, Any],
+) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
+        check = sandbox.client().check(DAY, ENDED)
+        assert check.requests == len(sandbox.requests) <= MOST_REQUESTS
+        client = sandbox.client(**check.settings)
+        again = client.check(DAY, ENDED)
+        assert again.is_ok, str(again)
+        assert again.settings == check.settings
+        # Warnings are errors in tests.
+        ids = {
+            name: {row["id"] for row in client.search_codes(["id", "allocated_time"], allocated_time=time)}
+            for name, time in (
+                ("on", da.on(DAY)),
+                ("since", da.since(DAY)),
+                ("after", da.after(DAY)),
+                ("until", da.until(DAY)),
+                ("before", da.before(DAY)),
+            )
+        }
+        assert client.search_items(
+            "customer", ["customer_id", "name"], da.col("customer_id").equals("demo-customer-0001")
+        )
+    assert ids["on"]
+    assert ids["since"] == ids["on"] | ids["after"]
+    assert ids["until"] == ids["on"] | ids["before"]
+    assert not ids["on"] & (ids["after"] | ids["before"])
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) -> None:
+    values = {name: st.sampled_from(re.findall(r'"(\w+)"', takes)) for name, takes in TABLE.items() if '", "' in takes}
+    values["day_zone"] = values["source_timezone"] = st.sampled_from(ZONES)
+    values["maximum_rows"] = st.sampled_from([1, 9, 25, 60])
+    switches: dict[str, Any] = data.draw(st.fixed_dictionaries({}, optional=values))
+    day = data.draw(st.sampled_from([date(2024, 1, 15), date(2024, 2, 20), date(2031, 1, 1)]))
+    timezone = data.draw(st.sampled_from(ZONES))
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
+        check = sandbox.client(timezone=timezone).check(day, ENDED)
+        assert len(sandbox.requests) <= MOST_REQUESTS
+    found = {name: answer.value for name, answer in check.answers.items() if answer.state == "found"}
+    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    # The only code of a day shows no zone where `equals` is 24 hours.
+    for name, switch in (("timezone", "day_zone"), ("source_timezone", "source_timezone")):
+        zones = [switches.get(switch, "UTC"), found.get(name)]
+        if zones[1] is not None and switches.get("day_equals") != "window":
+            offsets = [noon.astimezone(ZoneInfo(zone)).utcoffset() or timedelta() for zone in zones]
+            # Zones whose offsets differ by a day cut the same days, but write other times.
+            apart = (timedelta(0), timedelta(days=1)) if name == "timezone" else (timedelta(0),)
+            assert abs(offsets[0] - offsets[1]) in apart, name
+    if switches.get("day_equals") != "window":
+        compared = switches.get("day_comparison", "exclusive")
+        expected = "inclusive" if compared == "inclusive" else "exclusive"
+        assert found.get("day_comparison") in (None, expected)
+    assert found.get("known_row_cap") in (None, switches.get("maximum_rows"))
+    form = switches.get("attrs_format", "both")
+    assert found.get("attrs_format") in (None, *(("array", "string") if form == "both" else (form,)))
+    assert found.get("code_value_type") in ((None,) if switches.get("value_type") != "required" else (None, "normal"))
+
+
+DATA: tuple[object, ...] = (
+    None,
+    [],
+    "a string",
+    {"status": False, "data": []},
+    {"status": True, "data": [1, None]},
+    {"status": True, "data": [{"id": ["a"], "allocated_time": {}}]},
+    {"entries": {}, "meta": {}},
+    {"entries": [7], "meta": {}},
+    {"entries": [{}, {"endTime": 5, "responseCode": []}], "meta": {}},
+)
+
+
+BODIES: list[object] = [
+    {},
+    [],
+    "text",
+    None,
+    {"code": "200", "data": {}},
+    {"code": 200, "message": ""},
+    *({"code": 200, "message": "", "data": data} for data in DATA),
+    {"code": 429, "message": "", "data": None},
+    {"code": 500, "message": "", "data": None},
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_service_of_one_unexpected_shape_ends_no_check(body: object) -> None:
+    with serving(always(http(body))) as server:
+        check = da.Client(server.base_url, token="t", timezone="UTC").check(DAY, 7)
+        assert len(server.requests) == check.requests <= MOST_REQUESTS
+    assert check.is_reachable
+    assert not {"timezone", "day_comparison", "known_row_cap"} & {*check.settings}
+    assert str(check)
+    assert check.to_dict()

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from support import kinds
-from support.arguments import about
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -102,19 +101,6 @@ def test_an_entry_without_a_code_of_failure_succeeded(connect: Any, code: Any) -
         assert len(connect(server.base_url).wait_for_segment(7, timeout=20)["entries"]) == 2
 
 
-@pytest.mark.parametrize("check", [None, 1, "yes"])
-def test_check_is_a_bool(client: Any, check: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about("check")):
-        client.wait_for_segment(FINISHED, timeout=5, check=check)
-
-
-@pytest.mark.parametrize("timeout", ["5", True, None])
-def test_the_limit_of_waiting_is_a_number(client: Any, timeout: Any) -> None:
-    for limits in ({"timeout": timeout}, {"timeout": 5, "poll": "x"}):
-        with pytest.raises(da.ConfigError, check=about([*limits][-1])):
-            client.wait_for_segment(FINISHED, **limits)
-
-
 @pytest.mark.slow
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
@@ -156,14 +142,6 @@ def test_a_coroutine_cannot_be_awaited_by_a_client_that_waits(connect: Any) -> N
         connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=update)
 
 
-def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
-    def refuse(_status: object) -> None:
-        raise LookupError("enough")
-
-    with serving(always(http(export(None)))) as server, pytest.raises(LookupError, match="enough"):
-        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=refuse)
-
-
 def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
     with (
         serving(always(http(export(None, total=3)))) as server,
@@ -179,9 +157,3 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
         connect(server.base_url).download_segment(7)
     assert caught.value.field == "data.entries"
     assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)
-
-
-def test_an_unknown_export_is_reported_as_such(client: Any) -> None:
-    with pytest.raises(da.RequestRejectedError) as caught:
-        client.download_segment(1)
-    assert caught.value.status == 404

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.contract import arguments, calls, named
-from support.hostile import TEXTS, is_one_harmless_line, is_unicode, texts_of
+from support.hostile import TEXTS, is_one_harmless_line, texts_of
 from support.raw_server import EXPORT, RESPONSE, always, http, serving
 
 import dataaccess as da
@@ -129,29 +129,6 @@ def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(conne
             assert error is not None, name
             assert is_well_reported(error), (name, error.problems)
         assert server.requests == []
-
-
-@pytest.mark.parametrize("function", [da.after, da.before, da.on])
-def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function: Any) -> None:
-    with serving(always(NOTHING)) as server:
-        client = connect(server.base_url, retry_for=0)
-        good = []
-        for name, text in TEXTS.items():
-            error = attempt(lambda client, text: codes(client, allocated_time=function(text)), client, text)
-            if error is None:
-                good.append(text)
-            else:
-                assert is_well_reported(error), (name, error.problems)
-        assert good == ["2024-01-01 00:00:00"]
-        assert len(server.requests) == 1
-
-
-@pytest.mark.slow
-def test_a_hostile_text_as_a_value_finds_nothing_in_the_service(client: Any) -> None:
-    for name, text in TEXTS.items():
-        if is_unicode(text):
-            assert where(client, da.col("customer_id").equals(text)) == [], name
-            assert where(client, da.col("name").matches([text, "a"])) == [], name
 
 
 def refusal(call: Callable[..., Any], *arguments: Any) -> str | None:

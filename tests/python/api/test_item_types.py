@@ -75,13 +75,6 @@ def test_the_attributes_of_an_object_can_be_listed(client: Any) -> None:
         client.attributes("visit")
 
 
-@pytest.mark.parametrize("name", ["custome", "customer"])
-def test_a_known_name_is_no_misspelled_one(connect: Any, service: da.Sandbox, name: str) -> None:
-    similar = {"customers": {"id": 9, "attributes": {"a": "string"}}, "custome": 10}
-    with pytest.raises(da.ConfigError, match=rf"^[^?]* '{name}' [^?]*$"):
-        connect(service, item_types=similar).attributes(name)
-
-
 def test_a_misspelled_name_is_reported_with_a_declared_one(client: Any, service: da.Sandbox) -> None:
     before = len(service.requests)
     for call in (client.search_items, client.scan_items, client.validate_items):
@@ -104,29 +97,6 @@ def test_the_id_of_a_customer_need_not_be_written() -> None:
     assert client.item_types == {"customer": {"id": -1003, "attributes": {"opened": "timestamp"}}}
     assert client.with_options(timeout=9).item_types == client.item_types
     assert client.scan_items("customer", ["opened"]).schema == {"opened": "timestamp"}
-
-
-# What is declared, and what the error is about and shows.
-WRONG: list[tuple[Any, str, str | None]] = [
-    ({"store": {"attributes": {"a": "string"}}}, "['store']", r"\bid\b"),
-    ({"store": {"id": "7"}}, "['store']['id']", None),
-    ({"store": {"id": 7, "attrs": {}}}, "['store']", r" 'attrs': .*\bid\b.* 'attributes'\?$"),
-    ({"store": {"id": 7, "attributes": []}}, "['store']['attributes']", None),
-    ({"store": {"id": 7, "attributes": {}}}, "['store']['attributes']", None),
-    (
-        {"store": {"id": 7, "attributes": {"opened": "timestmp"}}},
-        "['store']['attributes']['opened']",
-        r" string, int64, float64, bool, timestamp, json, .*'timestmp'; .* 'timestamp'\?",
-    ),
-    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "['customer']", " -1003"),
-    ({"promotion_code": {"id": -100, "attributes": {"a": "string"}}}, "['promotion_code']['attributes']", None),
-]
-
-
-@pytest.mark.parametrize(("given", "key", "shown"), WRONG)
-def test_a_declaration_that_cannot_be_is_refused(given: Any, key: str, shown: str | None) -> None:
-    with pytest.raises(da.ConfigError, match=shown, check=about(f"item_types{key}")):
-        da.Client("https://cdp.example.com", token="t", item_types=given)
 
 
 def test_a_profile_declares_attributes(config: Config) -> None:
@@ -163,8 +133,3 @@ def test_a_time_zone_that_no_column_has_is_warned_of(connect: Any, service: da.S
     declared = client.scan_items("store", ["store_id", "opened"])
     assert declared.to_polars(tz="Asia/Tokyo")["opened"][0].hour == 17
     plain.to_pandas(tz=None)
-
-
-def test_a_time_zone_is_no_offset(client: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about("tz")):
-        client.scan_items("store", ["opened"]).collect(tz="UTC+7")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arguments import about
 from support.commands import run_here
 from support.profiles import Config
 
@@ -99,9 +98,3 @@ def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str) -> None:
         return
     with pytest.raises((da.ConfigError, da.SandboxError, OSError), match="~nobody-here"):
         MAKERS[make]("~nobody-here/x")
-
-
-@pytest.mark.parametrize("path", ["", b"x", 5])
-def test_what_is_no_path_of_a_recording_is_an_error_of_its_argument(path: Any) -> None:
-    with pytest.raises(da.ConfigError, check=about("replay")):
-        da.Sandbox.replay(path)

@@ -6,16 +6,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import tqdm
-import tqdm.auto
-from support.arguments import about
 
 import dataaccess as da
 
 ON_A_DAY: dict[str, Any] = {"allocated_time": da.on("2024-01-15")}
 # Any, as each use is a mistake.
 CLIENT: Any = da.Client("https://cdp.example.com", token="tok")
-SCAN: Any = CLIENT.scan_codes(["id"], **ON_A_DAY)
 
 
 @pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
@@ -41,9 +37,3 @@ def test_a_function_in_place_of_a_condition(condition: Any) -> None:
         with pytest.raises(da.ValidationError) as caught:
             call(allocated_time=condition)
         assert [problem.argument for problem in caught.value.problems] == ["allocated_time"]
-
-
-@pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
-def test_a_bar_of_tqdm(bar: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r" progress=True$", check=about("progress")):
-        SCAN.collect(progress=bar)

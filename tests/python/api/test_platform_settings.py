@@ -9,26 +9,7 @@ from support.raw_server import ENTRY, EXPORT, always, http, serving
 
 import dataaccess as da
 
-WHO = da.col("customer_id").equals("demo-customer-0001")
 DAY = da.on("2024-01-15")
-
-
-@pytest.fixture
-def text_platform() -> Any:
-    """A platform that takes attributes as one string alone."""
-    with da.Sandbox.demo(until="2024-02-29", switches={"attrs_format": "string"}) as sandbox:
-        yield sandbox
-
-
-def test_the_format_of_attributes_is_a_setting(connect: Any, text_platform: da.Sandbox) -> None:
-    client = connect(text_platform, attrs_format="string")
-    assert client.search_items("customer", ["customer_id", "name"], WHO)
-    assert client.scan_items("customer", ["customer_id", "name"], WHO).to_dicts()
-    assert client.validate_items("customer", ["customer_id", "name"], WHO)["attrs"] == "customer_id,name"
-    with pytest.raises(da.RequestRejectedError):
-        client.with_options(attrs_format="array").search_items("customer", ["customer_id"], WHO)
-    with pytest.raises(da.RequestRejectedError):
-        connect(text_platform).search_items("customer", ["customer_id"], WHO)
 
 
 SEARCHES: dict[str, Any] = {

@@ -9,7 +9,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-from support.arguments import about
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
@@ -43,25 +42,6 @@ def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(problem: str
     assert len(frames) > 3
     assert "hunter2" not in repr(frames)
     assert "999" not in repr(frames)
-
-
-def test_a_folder_in_place_of_the_file_is_reported(config: Config) -> None:
-    config.path.unlink()
-    config.path.mkdir()
-    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} (?!.*TOML)"):
-        da.Client(profile="one")
-
-
-def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:
-    with pytest.raises(da.ConfigError, match=rf" 'stagin' .*{re.escape(str(config.path))}; .* default, staging$"):
-        da.Client(profile="stagin")
-    with pytest.raises(da.ConfigError, match=r" 'x' .* default, staging$"):
-        da.Client(profile="x")
-    with pytest.raises(da.ConfigError, check=about("profile")):
-        da.Client(profile=5)  # type: ignore[arg-type] # not a string
-    with pytest.raises(TypeError, match=" 'profile'; "):
-        da.Client(profile="staging").with_options(profile="default")  # type: ignore[call-arg] # not a setting
-    assert config.path.exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the mode does not say there who may read a file")

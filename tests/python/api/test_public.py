@@ -22,35 +22,9 @@ CALLS = ["search_codes", "search_items", "scan_codes", "scan_items", "download_s
 CHECKS = ["validate_codes", "validate_items"]
 
 
-def names(kind: type) -> set[str]:
-    return {name for name in dir(kind) if not name.startswith("_")}
-
-
-TWINS = [(da.Client, da.AsyncClient), (da.Scan, da.AsyncScan), (da.Task, da.AsyncTask), (da.Batches, da.AsyncBatches)]
-# polars does not await.
-SYNCHRONOUS = {"to_lazyframe"}
-# What waits for nothing.
-IMMEDIATE = {"attributes", "batches", "explain", "iter_rows", "requests", "tasks", "with_options"}
-
-
 def parameters(call: Any) -> list[tuple[str, Any, Any]]:
     found = inspect.signature(call).parameters.values()
     return [(one.name, one.kind, one.default) for one in found]
-
-
-@pytest.mark.parametrize(("kind", "other"), TWINS)
-def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other: Any) -> None:
-    shared = names(kind) - SYNCHRONOUS
-    assert names(other) - {"aclose"} == shared
-    assert parameters(kind) == parameters(other)
-    for name in shared:
-        one, two = getattr(kind, name), getattr(other, name)
-        assert callable(one) == callable(two)
-        if callable(one):
-            assert parameters(one) == parameters(two), name
-            is_awaited = not name.startswith(("scan_", "validate_")) and name not in IMMEDIATE
-            assert (inspect.iscoroutinefunction(one), inspect.iscoroutinefunction(two)) == (False, is_awaited), name
-            assert inspect.getdoc(two), name
 
 
 @pytest.mark.parametrize("name", ["codes", "items"])
@@ -93,15 +67,6 @@ def test_public_objects_are_of_the_package_whichever_module_defines_them(name: s
     assert value.__module__ == "dataaccess"
     assert pickle.loads(pickle.dumps(value)) is value
     assert pickle.dumps(value).count(b"dataaccess._") == 0
-
-
-def test_type_checkers_see_every_name() -> None:
-    tree = ast.parse(Path(da.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert seen == {*da._HOMES, *da._PUBLIC, "__version__", "*"}
 
 
 def test_the_version_is_that_of_the_manifest() -> None:

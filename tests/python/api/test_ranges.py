@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pandas as pd
 import pytest
 
 import dataaccess as da
@@ -135,15 +134,6 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
         check(stores, client, CASES["between"][1])
 
 
-def test_a_service_that_compares_instants_loses_midnight_with_inclusive_and_no_other_row(connect: Any) -> None:
-    with serving("instants", "UTC") as service:
-        client = connect(service, day_comparison="inclusive")
-        for name in OPEN:
-            condition, _, first, last = CASES[name]
-            lost = set(expected("UTC", first, last)) - set(codes(client, condition))
-            assert lost <= {f"{first} 00:00:00"}, name
-
-
 def test_a_range_without_its_column_or_with_an_alternative_is_not_checked(connect: Any) -> None:
     with serving("inclusive", "UTC") as service, warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -170,24 +160,6 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
             scan.to_folder(tmp_path / "refused", on_doubt="error")
         with pytest.raises(da.DoubtfulDataError):
             scan.to_parquet(tmp_path / "codes.parquet", on_doubt="error")
-
-
-def test_lazy_queries_warn_too() -> None:
-    pytest.importorskip("polars")
-    with serving("inclusive", "UTC") as service:
-        frame = service.client().scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY)).to_lazyframe()
-        with pytest.warns(da.StrayDayWarning, match="day_comparison"):
-            frame.collect()
-
-
-def test_midnights_are_days(sandbox: da.Sandbox) -> None:
-    client = sandbox.client(timezone="Africa/Cairo")
-    expected = client.scan_codes(allocated_time=da.days("2024-04-25", "2024-04-27")).requests()
-    # The clocks skip the midnight of the 26th.
-    skipped = client.scan_codes(allocated_time=da.days(datetime(2024, 4, 26), "2024-04-27"))  # noqa: DTZ001
-    assert skipped.requests() == expected[1:]
-    month_end = pd.Timestamp("2024-04-10") + pd.offsets.MonthEnd()
-    assert len(client.scan_codes(allocated_time=da.days(pd.Timestamp("2024-04-01"), month_end)).requests()) == 29
 
 
 def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da.Sandbox, now: Any) -> None:

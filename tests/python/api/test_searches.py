@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import dataaccess as da
-
-ALL = ["id", "name", "pool_id", "date_created", "allocated_time", "allocated_audience"]
-ALL += ["audience_type", "code_status", "last_used_source", "last_used_time"]
-ONE, TWO = "demo-customer-0001", "demo-customer-0002"
-
-
-def test_every_attribute_but_channel_id_comes_by_default_as_on_the_wire(client: Any) -> None:
-    rows = client.search_codes(allocated_time=da.after("2024-01-01"))
-    assert all(list(row) == ALL for row in rows)
-    assert json.loads(json.dumps(rows)) == rows
-    used, sent = ([row for row in rows if row["code_status"] == status] for status in (4, 3))
-    assert used
-    assert sent
-    assert all(isinstance(row["pool_id"], int) for row in rows)
-    assert any(not row["name"].isascii() for row in rows)
-    assert all(dt.datetime.fromisoformat(row["allocated_time"]) for row in rows)
-    assert all(row["last_used_time"] is not None for row in used)
-    assert all(row["last_used_time"] is None and row["last_used_source"] is None for row in sent)
 
 
 def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
@@ -64,51 +44,6 @@ def test_days_are_all_requests_with_the_rows_in_order(client: Any, sandbox: da.S
     assert rows == [row for day in each for row in day]
     assert len(sandbox.requests) - before == 3
     assert client.search_codes(attrs, allocated_time=da.on(da.days("2024-01-14", "2024-01-17")), limit=80) == rows[:80]
-
-
-def test_validate_codes_takes_no_range_of_days(client: Any) -> None:
-    with pytest.raises(da.ValidationError):
-        client.validate_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
-
-
-def test_either_side_of_or_is_enough_and_both_of_and_are_needed(client: Any) -> None:
-    one, two = da.col("customer_id").equals(ONE), da.col("customer_id").equals(TWO)
-    ids = ["customer_id"]
-    assert len(client.search_items("customer", ids, one | two)) == 2
-    assert client.search_items("customer", ids, one & two) == []
-    name = client.search_items("customer", ["name"], one)[0]["name"]
-    assert len(client.search_items("customer", ids, one & da.col("name").equals(name))) == 1
-
-
-def test_without_a_where_every_record_is_asked_for(client: Any) -> None:
-    everything: dict[str, Any] = {"OR": [{"AND": []}]}
-    ids = [f"demo-customer-{number:04}" for number in range(1, 2_026)]
-    for arguments in [(), (None,), (everything,)]:
-        assert client.validate_items("customer", ["customer_id"], *arguments)["filters"] == everything
-        scan = client.scan_items("customer", ["customer_id"], *arguments)
-        (task,) = scan.tasks()
-        found = [client.search_items("customer", ["customer_id"], *arguments), scan.to_dicts(), task.to_dicts()]
-        assert [[row["customer_id"] for row in rows] for rows in found] == [ids] * 3
-
-
-def test_attributes_may_travel_as_text(client: Any) -> None:
-    where = da.col("customer_id").equals(ONE)
-    as_text = client.with_options(attrs_format="string").search_items("customer", ["customer_id", "name"], where)
-    assert as_text == client.search_items("customer", ["customer_id", "name"], where)
-    assert list(as_text[0]) == ["customer_id", "name"]
-
-
-def test_promotion_codes_are_found_by_the_generic_call(client: Any) -> None:
-    where = da.col("allocated_time").on("2024-01-15") & da.col("code_status").matches([4])
-    rows = client.search_items("promotion_code", ["id"], where)
-    assert rows == client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
-
-
-def test_an_unknown_object_is_refused_by_the_service_in_its_own_words(client: Any) -> None:
-    with pytest.raises(da.RequestRejectedError) as caught:
-        client.search_items("voucher", ["id"], da.col("id").equals("x"), item_type_id=-7)
-    assert caught.value.status == 404
-    assert caught.value.api_message
 
 
 HOURS = [f"2024-01-{day} {hour:02}:30:00" for day in (14, 15, 16, 17) for hour in range(24)]

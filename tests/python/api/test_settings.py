@@ -73,25 +73,6 @@ def test_options_make_a_copy_that_shares_connections() -> None:
             copy.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_options_refuse_what_they_do_not_know() -> None:
-    client = da.Client("https://cdp.example.com", token="tok")
-    with pytest.raises(TypeError, match="tmeout"):
-        client.with_options(tmeout=3)  # type: ignore[call-arg] # on purpose
-    with pytest.raises(TypeError, match="token"):
-        client.with_options(token="other")  # type: ignore[call-arg] # on purpose
-    with pytest.raises(da.ConfigError):
-        client.with_options(retry_for=-2)
-
-
-@pytest.mark.both_clients
-def test_a_closed_client_refuses(connect: Any, sandbox: da.Sandbox) -> None:
-    client = connect(sandbox)
-    client.close()
-    client.close()
-    with pytest.raises(da.ClientClosedError):
-        client.download_segment(1)
-
-
 def test_module_functions_follow_the_environment_and_reuse_a_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

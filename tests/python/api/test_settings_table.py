@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from support import plain_http
 from support.arguments import about
 
 import dataaccess as da
@@ -99,18 +98,3 @@ def test_the_names_of_annotations_and_texts_are_those_of_the_numbers() -> None:
         info: AttributeInfo = da.PROMOTION_CODE_ATTRIBUTES[name]  # type: ignore[index] # one of them
         assert all(f"{number} {text}" in info.meaning for text, number in values.items())
     assert get_args(_types.CodeAttribute) == tuple(da.PROMOTION_CODE_ATTRIBUTES)
-
-
-def test_no_other_file_has_the_paths() -> None:
-    assert (plain_http.SEARCH, plain_http.DOWNLOAD) == (_contract.SEARCH_PATH, _contract.DOWNLOAD_PATH)
-    package = Path(da.__file__).parent
-    having = [
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if "/access/api/" in line
-        and ">>>" not in line
-        and "A path such as" not in line
-        and "The path, such" not in line
-    ]
-    assert having == ["_contract.py"] * 2

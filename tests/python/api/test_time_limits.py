@@ -41,13 +41,6 @@ def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_cli
         assert len(client.with_options(**call).scan_codes(["id"], **EIGHT_DAYS).to_dicts()) == 16
 
 
-def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
-    rows = client.search_codes(["allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-09"), timeout=60)
-    days = [row["allocated_time"][:10] for row in rows]
-    assert days == sorted(days)
-    assert len(set(days)) == 8
-
-
 @pytest.mark.parametrize(
     ("options", "ended"),
     [({"retry_for": 0.3}, " retry_for (0.3 s) "), ({"retry_for": 0}, None)],

@@ -46,20 +46,6 @@ def test_a_scope_is_for_its_operation(connect: Any, sandbox: da.Sandbox) -> None
         search(downloads)
 
 
-def test_a_refusal_inside_a_200_is_a_refusal(connect: Any) -> None:
-    body = {"code": 301, "message": "Permission denied", "data": "no"}
-    with serving(always(http(body))) as server, pytest.raises(da.PermissionDeniedError) as caught:
-        search(connect(server.base_url))
-    assert (caught.value.status, caught.value.code) == (200, 301)
-
-
-def test_a_401_says_only_what_the_service_said(connect: Any) -> None:
-    with serving(always(http(b"", "401 Unauthorized"))) as server, pytest.raises(da.PermissionDeniedError) as caught:
-        search(connect(server.base_url))
-    assert (caught.value.status, caught.value.code, caught.value.api_message) == (401, None, None)
-    assert "(HTTP 401);" in str(caught.value)
-
-
 def test_a_callable_is_asked_once_and_its_text_is_kept(connect: Any) -> None:
     asked: list[str] = []
 

@@ -117,22 +117,3 @@ def test_a_proxy_of_the_environment_is_not_for_this_machine(monkeypatch: pytest.
     monkeypatch.setenv("HTTPS_PROXY", "http://other:3128")
     assert da.Client(ADDRESS, token="tok").settings["proxy"].value == "proxy:3128"
     assert da.Client(ADDRESS, token="tok", proxy=None).settings["proxy"].value is None
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-def test_a_client_of_a_sandbox_reads_no_variable_of_a_setting(
-    monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox
-) -> None:
-    from dataaccess._client.settings import SETTINGS
-
-    for name, spec in SETTINGS.items():
-        if name != "base_url":
-            for variable in (spec.variable, *spec.shared):
-                monkeypatch.setenv(variable, "/nowhere")
-    for client in (da.Client("sandbox:demo"), sandbox.client(), da.Client(sandbox.base_url, token="tok")):
-        sources = {one.source for name, one in client.settings.items() if name not in ("base_url", "token")}
-        assert sources <= {"default", "argument"}
-        assert client.settings["allow_http"].value in (False, True)
-    with pytest.raises(da.ConfigError) as caught:
-        da.Client(ADDRESS, token="tok")
-    assert len(caught.value.problems) >= len(SETTINGS) - 3

@@ -8,9 +8,7 @@ from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
 
-import pytest
-from support.arguments import about
-from support.raw_server import RESPONSE, always, http, serving
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 
@@ -63,14 +61,6 @@ def test_post_returns_responses_of_any_size(connect: Any) -> None:
         assert connect(server.base_url).post("/access/api/other", {})["data"]["data"] == [text]
 
 
-def test_an_attribute_no_record_has_is_reported(connect: Any) -> None:
-    with serving(always(http(RESPONSE))) as server:
-        client = connect(server.base_url)
-        with pytest.warns(da.AbsentAttributeWarning, match="'nmae'"):
-            rows = client.search_items("customer", ["id", "nmae"], da.col("id").equals("x"))
-    assert rows == [{"id": "a", "nmae": None}, {"id": "b", "nmae": None}]
-
-
 class Status(IntEnum):
     USED = 4
 
@@ -108,17 +98,3 @@ def test_a_body_is_what_json_writes() -> None:
             client.post("/access/api/other", body)
             expected = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
             assert server.requests[-1].body.decode() == expected, name
-
-
-def test_what_json_cannot_hold_is_refused_as_python_does() -> None:
-    endless: list[Any] = [{"a": 1}]
-    endless.append(endless)
-    with da.Client("http://127.0.0.1:9", token="tok") as client:
-        for body, error in ((endless, ValueError), ([1.0, float("nan")], ValueError), ({"a": {1, 2}}, TypeError)):
-            with pytest.raises(error) as expected:
-                json.dumps(body, allow_nan=False)
-            with pytest.raises(error, match=f"^{re.escape(str(expected.value))}$"):
-                client.post("/access/api/other", body)
-        for lone in ({"a": "\ud800"}, {"\udfff": 1}):
-            with pytest.raises(da.ValidationError, match=r"\bsurrogate\b", check=about("body")):
-                client.post("/access/api/other", lone)

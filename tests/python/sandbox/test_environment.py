@@ -14,6 +14,7 @@ import pytest
 from support.profiles import Config, config
 
 import dataaccess as da
+from dataaccess._client.settings import SETTINGS
 
 __all__ = ["config"]
 
@@ -54,9 +55,10 @@ def _variables(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_client_of_a_sandbox_takes_nothing_of_the_user(
     make: str, profile: str, config: Config, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for spec in SETTINGS.values():
+        for variable in (spec.variable, *spec.shared):
+            monkeypatch.setenv(variable, "/nowhere")
     monkeypatch.setenv("DATAACCESS_PROFILE", profile)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
-    monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
     client = MAKERS[make](sandbox)
     assert {one.source for one in client.settings.values()} <= {"default", "argument", "the sandbox"}
     assert (client.timezone, client.settings["profile"].value) == ("UTC", None)

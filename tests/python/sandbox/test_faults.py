@@ -6,7 +6,6 @@ import gc
 import threading
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -151,13 +150,6 @@ def test_headers_and_content_type_are_sent(own: da.Sandbox) -> None:
     assert sent == ["text/html", "abc", "9"]
 
 
-def test_a_page_of_a_gateway_is_an_excerpt_and_no_message(connect: Any, own: da.Sandbox) -> None:
-    with own.fault("status", status=502, content_type="text/html", body=PAGE), pytest.raises(da.ServerError) as caught:
-        search(connect(own, retry_for=0))
-    assert "Bad gateway" not in str(caught.value)
-    assert "Bad gateway" in (caught.value.body_excerpt or "")
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own: da.Sandbox, status: int) -> None:
     with da.Sandbox.demo() as elsewhere:
@@ -168,13 +160,6 @@ def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own
             response = plainly(own)
         assert elsewhere.requests == []
     assert (response.status, response.headers["location"], response.body) == (status, location, b"")
-
-
-def test_a_code_in_the_envelope_is_a_failure_with_its_message(connect: Any, own: da.Sandbox) -> None:
-    with own.fault("code", code=1234, message="quota used up"), pytest.raises(da.ApiError) as caught:
-        search(connect(own, retry_for=0))
-    assert (caught.value.code, caught.value.api_message) == (1234, "quota used up")
-    assert [request.status for request in own.requests] == [200]
 
 
 @pytest.mark.parametrize(("options", "share"), [({}, 0.25), ({"keep": 0.5}, 0.5)])
@@ -233,19 +218,3 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
             pass
         gc.collect()
     assert search(own.client(retry_for=0))
-
-
-def test_threads_share_a_fault(own: da.Sandbox) -> None:
-    client = own.client(retry_for=0)
-    with own.fault("status", status=500, times=7) as fault, ThreadPoolExecutor(4) as threads:
-        calls = [threads.submit(search, client) for _ in range(20)]
-        failures = [call.exception() for call in calls if call.exception()]
-    assert {type(failure) for failure in failures} == {da.ServerError}
-    assert len(failures) == fault.hits == 7
-
-
-def test_no_fault_begins_when_the_sandbox_has_stopped() -> None:
-    with da.Sandbox() as sandbox:
-        fault = sandbox.fault("reset")
-    with pytest.raises(da.SandboxError):
-        fault.__enter__()

@@ -15,12 +15,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import demo_tables
-from support.demo_tables import allocated_after
 from support.oracle import Row, Table, records
 from support.oracle_table import visits
 from support.plain_http import PlainService
-from support.search_bodies import code_bodies, item_bodies, milliseconds
+from support.search_bodies import code_bodies, item_bodies
 
 import dataaccess as da
 
@@ -166,49 +164,3 @@ def names(body: Row) -> list[str]:
     """The attributes of a body as a list."""
     attrs = body["attrs"]
     return [name.strip() for name in attrs.split(",")] if isinstance(attrs, str) else list(attrs)
-
-
-@pytest.mark.parametrize("operator", ["before_date", "equals", "after_date"])
-@pytest.mark.parametrize("day", ["2023-12-31", "2024-01-01", "2024-02-28", "2024-02-29", "2024-03-01"])
-def test_the_borders_of_days(service: PlainService, codes: Table, day: str, operator: str) -> None:
-    """Codes are at the first and the last second of each day, so that a border off by one is seen."""
-    for beside in (-1, 0, 86_399_999):
-        condition = {**allocated_after(milliseconds(f"{day} 00:00:00") + beside), "operator": operator}
-        body = code_search(condition)
-        agree(service, codes, body)
-    on_borders = {row["allocated_time"][-8:] for row in codes.rows}
-    assert {"00:00:00", "23:59:59"} <= on_borders
-
-
-def test_the_three_operators_divide_time(service: PlainService, codes: Table) -> None:
-    noon = milliseconds("2024-02-10 12:00:00")
-    found = [
-        service.search(code_search({**allocated_after(noon), "operator": operator})).records
-        for operator in ("before_date", "equals", "after_date")
-    ]
-    assert all(found)
-    ids = [record["id"] for records in found for record in records]
-    assert sorted(ids) == sorted(row["id"] for row in codes.rows)
-
-
-def test_audience_types_without_members_find_nothing(service: PlainService, codes: Table) -> None:
-    audience = {
-        "type": 2,
-        "column": "audience_type",
-        "data_type": "number",
-        "operator": "matches",
-        "value": [-1003, -1007],
-    }
-    body = code_search(audience, allocated_after(0))
-    assert service.search(body).records == records(codes, body) == []
-    assert service.search(code_search(allocated_after(0))).records
-
-
-def code_search(*conditions: Row) -> Row:
-    """A promotion code search of all attributes."""
-    return {
-        "itemTypeId": -100,
-        "itemTypeName": "promotion_code",
-        "attrs": list(demo_tables.CODE_TYPES),
-        "filters": {"OR": [{"AND": list(conditions)}]},
-    }

@@ -108,16 +108,3 @@ def test_what_is_wrong_is_reported_with_file_and_path(tmp_path: Path, content: o
     with pytest.raises((da.ConfigError, da.SandboxError), match=data) as caught:
         da.Sandbox.scenario(path)
     assert str(path) in str(caught.value)
-
-
-def test_an_error_of_its_access_is_none_of_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text("{}", encoding="utf-8")
-    with pytest.raises(da.ConfigError, match=r"^port "):
-        da.Sandbox.scenario(path, port=70_000)
-    with da.Sandbox() as other, pytest.raises(da.SandboxError, check=lambda error: str(path) not in str(error)):
-        da.Sandbox.scenario(path, port=int(other.base_url.rpartition(":")[2]))
-    with pytest.raises(da.ConfigError, match=r"^token: "):
-        da.Sandbox.scenario(path, token="short")
-    with pytest.raises(TypeError, match="'now'"):
-        da.Sandbox.scenario(path, now="2024-03-01")  # type: ignore[call-arg]

@@ -57,13 +57,6 @@ def plain(**switches: Any) -> Iterator[PlainService]:
         yield service
 
 
-@pytest.mark.parametrize("form", ["both", "array", "string"])
-def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
-    with plain(attrs_format=form) as service:
-        assert service.search(search_of_codes()).records == []
-        assert service.search(search_of_codes() | {"attrs": "id"}).refusal.startswith('attrs: "id" ')
-
-
 def test_codes_in_the_generic_shape_have_a_condition() -> None:
     with da.Sandbox(switches={"generic_codes": "accepted"}) as sandbox:
         body = search_of_codes() | {"filters": {"OR": [{"AND": []}]}}
@@ -110,13 +103,6 @@ def test_a_condition_of_codes_may_need_or_refuse_a_member_of_the_generic_shape(
             if status == 400:
                 (name,) = member
                 assert re.match(rf"filters\.OR\[0\]\.AND\[0\]: `{name}` is (required$|not known here)", reply.refusal)
-
-
-def test_a_condition_of_codes_may_have_both_members_of_the_generic_shape() -> None:
-    with plain() as service:
-        assert service.search(search_of_codes(value_type="normal", condition_type="comp_attr")).status == 200
-        refusal = service.search(search_of_codes(condition_type="Comp_attr")).refusal
-        assert refusal.startswith('filters.OR[0].AND[0].condition_type: "Comp_attr" is not `comp_attr`')
 
 
 @pytest.mark.parametrize("form", [int, str])

@@ -86,23 +86,6 @@ def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.
     assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
-def test_another_method_or_path_is_refused(own: da.Sandbox, plain: PlainService, method: str) -> None:
-    for path, status, allowed in ((SEARCH, 405, "POST"), (DOWNLOAD, 405, "POST"), (f"{SEARCH}/", 404, None)):
-        reply = plain.send(f"{method} {path} HTTP/1.1\r\nHost: {own.base_url[7:]}\r\n\r\n".encode())
-        assert (reply.status, reply.headers.get("allow"), bool(reply.refusal)) == (status, allowed, True)
-
-
-def test_a_late_code_is_the_last_member(own: da.Sandbox, plain: PlainService) -> None:
-    records = plain.search(EVERYBODY).records
-    with own.fault("late_code", code=301):
-        reply = plain.search(EVERYBODY)
-        assert plain.search({}).status == 400
-    assert (reply.status, reply.envelope["data"]["data"]) == (200, records)
-    assert reply.body.endswith(b',"code":301}')
-    assert reply.body.count(b'"code"') == 1
-
-
 def test_a_request_has_the_switches_of_its_beginning(own: da.Sandbox, plain: PlainService) -> None:
     nothing = codes(["id"], "before_date", LONG_AGO)
     replies = []

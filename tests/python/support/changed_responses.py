@@ -89,11 +89,6 @@ def nothing(_request: str, _response: Any) -> dict[str, Any]:
     return records([])
 
 
-def one_row_of_nulls(_request: str, response: Any) -> dict[str, Any]:
-    """As of a join that finds nothing."""
-    return records([dict.fromkeys(row) for row in response["data"]["data"][:1]])
-
-
 def without_data(_request: str, _response: Any) -> dict[str, Any]:
     """A success that does not say whether there are records."""
     return {"code": 200, "message": "ok"}

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from dataaccess import filters
 from dataaccess.filters import after, before, col, days, month, on, op, yesterday
 
 # Without types, as a notebook has it: what is refused below, a type checker would refuse too.
@@ -36,12 +35,6 @@ SHOWN: list[tuple[object, str]] = [
     (yesterday(), "yesterday()"),
     (X.between("2024-01-01", "2024-01-31"), "col('x').since('2024-01-01') & col('x').until('2024-01-31')"),
 ]
-
-
-@pytest.mark.parametrize(("made", "shown"), SHOWN, ids=[shown for _, shown in SHOWN])
-def test_a_filter_reads_like_the_code_that_makes_it(made: object, shown: str) -> None:
-    assert repr(made) == shown
-    assert repr(eval(shown, {**vars(filters), "datetime": dt})) == shown
 
 
 def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
@@ -144,16 +137,3 @@ def test_a_long_chain_of_one_sign_is_one_level(join: Callable[[Any, Any], Any]) 
     for number in range(1, 2_000):
         chain = join(chain, X.equals(number))
     assert len(chain.parts) == 2_000
-
-
-@pytest.mark.parametrize(
-    ("method", "arguments"),
-    [
-        ("after", ["2024-01-31", "HOUR"]),
-        ("on", ["2024-01-31", "HOUR"]),
-        ("op", ["gt", 17, "number"]),
-    ],
-)
-def test_a_unit_and_a_data_type_are_named(method: str, arguments: list[Any]) -> None:
-    with pytest.raises(TypeError, match="positional"):
-        getattr(X, method)(*arguments)

@@ -39,18 +39,6 @@ fn a_file_appears_only_when_complete() {
     assert_eq!(written, 3);
 }
 
-#[test]
-fn a_dropped_file_leaves_nothing() {
-    let folder = Folder::new();
-    let path = folder.file("a.csv");
-    fs::write(&path, "before").unwrap();
-    let mut file = file(&path);
-    file.write_all(b"abc").unwrap();
-    drop(file);
-    assert_eq!(names(folder.path()), ["a.csv"]);
-    assert_eq!(fs::read(&path).unwrap(), b"before");
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_link_to_an_open_file_such_as_dev_stdout_is_refused_and_stays() {
@@ -80,19 +68,6 @@ fn a_file_whose_call_was_cancelled_is_not_renamed() {
     gone.cancel();
     assert_eq!(complete.published().unwrap_err().kind(), Kind::Internal);
     assert!(names(folder.path()).is_empty());
-}
-
-#[test]
-fn two_writers_of_one_path_do_not_collide() {
-    let folder = Folder::new();
-    let path = folder.file("a.csv");
-    let (mut first, mut second) = (file(&path), file(&path));
-    first.write_all(b"first").unwrap();
-    second.write_all(b"second").unwrap();
-    first.finish().unwrap().published().unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"first");
-    second.finish().unwrap().published().unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"second");
 }
 
 #[test]
@@ -183,20 +158,6 @@ fn a_device_is_never_replaced() {
         assert!(refusal(path).message().contains(" regular "));
     }
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
-}
-
-#[test]
-fn a_staged_file_makes_its_folder_when_it_is_complete() {
-    let folder = Folder::new();
-    let path = folder.file("day").join("a.csv");
-    for content in ["abc", "de"] {
-        let mut file = AtomicFile::staged(&path, folder.path(), Kind::File).unwrap();
-        file.write_all(content.as_bytes()).unwrap();
-        assert_eq!(path.exists(), content == "de");
-        file.finish().unwrap().published().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), content);
-        assert_eq!(names(folder.path()), ["day"]);
-    }
 }
 
 #[test]

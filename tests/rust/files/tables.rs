@@ -94,14 +94,6 @@ fn parquet_reads_back_as_written() {
 }
 
 #[test]
-fn parquet_of_no_rows_has_its_columns() {
-    let folder = Folder::new();
-    Parquet::new(file(&folder, "a.parquet"), &schema(), &schema()).unwrap().finish().unwrap().published().unwrap();
-    let (found, _) = read(&folder.file("a.parquet"));
-    assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
-}
-
-#[test]
 fn a_row_group_ends_by_rows_and_by_bytes() {
     let folder = Folder::new();
     let groups = |rows: &[Row], batches: usize| {
@@ -132,21 +124,6 @@ fn a_row_group_ends_by_rows_and_by_bytes() {
 }
 
 #[test]
-fn csv_is_as_a_reader_of_the_service_expects() {
-    let folder = Folder::new();
-    let mut csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
-    csv.write(&batch(&rows()[..1])).unwrap();
-    csv.write(&batch(&rows()[1..])).unwrap();
-    let written = csv.finish().unwrap().published().unwrap();
-    assert_eq!(written, folder.file("a.csv").metadata().unwrap().len());
-    let expected = "text,integer,number,truth,time\n\
-        \"a,\"\"b\"\"\r\nc\",-9223372036854775808,0.1,true,2024-01-15 10:00:00\n\
-        ,,,,\n\
-        é,9007199254740993,-1e300,false,2024-01-15 10:00:00.250\n";
-    assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), expected);
-}
-
-#[test]
 fn formulas_are_escaped_if_that_is_asked_for() {
     let schema: SchemaRef = Arc::new(Schema::new(vec![
         Field::new("=HYPERLINK(1)", DataType::Utf8, true),
@@ -171,14 +148,6 @@ fn formulas_are_escaped_if_that_is_asked_for() {
         let written = fs::read_to_string(folder.file("a.csv")).unwrap().replace("\"\"", "");
         assert_eq!(written, expected.replace("\"\"", ""));
     }
-}
-
-#[test]
-fn csv_of_no_rows_has_its_names() {
-    let folder = Folder::new();
-    let csv = Csv::new(output(&folder), OPTIONS, &schema()).unwrap();
-    csv.finish().unwrap().published().unwrap();
-    assert_eq!(fs::read_to_string(folder.file("a.csv")).unwrap(), "text,integer,number,truth,time\n");
 }
 
 /// The fields of RFC 4180, by a reader that is not the writer's.

@@ -78,17 +78,6 @@ fn whoever_is_allowed_addresses_it_by_a_name_it_was_given_or_its_address() {
 }
 
 #[test]
-fn the_address_of_the_connection_is_a_name_of_its_own() {
-    // All of 127.0.0.0/8 is this machine, where the system has it.
-    if TcpListener::bind("127.0.0.2:0").is_err() {
-        return;
-    }
-    let service = start(Access { address: Ipv4Addr::new(127, 0, 0, 2).into(), ..Access::default() }).unwrap();
-    let host = |host: &str| service.request("GET /", &[&format!("Host: {host}")], "").status;
-    assert_eq!([host("127.0.0.2"), host(service.address()), host("127.0.0.3")], [404, 404, 403]);
-}
-
-#[test]
 fn the_other_loopback_address_needs_no_permission() {
     if TcpListener::bind("[::1]:0").is_err() {
         return;
