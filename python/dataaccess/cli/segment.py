@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from dataaccess.cli import options, output
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli.parts import Command, Option, option
 from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
@@ -22,9 +23,23 @@ segment 5637051 --wait --timeout 30m && ./load.sh
 """
 
 _WAIT = 3600.0
+_NEGATIVE = re.compile(r"-\d+")
 
 
-@click.command("segment", cls=Command, epilog=_EXAMPLES)
+class _Segment(Command):
+    """A command whose argument may be a negative integer, which click would read as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Puts a negative integer that is no value of an option behind the options."""
+        with_value = {name for one in self.params if isinstance(one, Option) and not one.is_flag for name in one.opts}
+        before = list(zip(["", *args], args, strict=False))
+        ids = [one for last, one in before if _NEGATIVE.fullmatch(one) and last not in with_value]
+        if ids and "--" not in args:
+            args = [*(one for last, one in before if one not in ids or last in with_value), "--", *ids]
+        return super().parse_args(ctx, args)
+
+
+@click.command("segment", cls=_Segment, epilog=_EXAMPLES)
 @click.argument("export_id", type=Whole())
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
 @option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
