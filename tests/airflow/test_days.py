@@ -48,19 +48,6 @@ def days_of(sandbox: da.Sandbox, zone: tzinfo = UTC) -> list[str]:
     return sorted(datetime.fromtimestamp(time / 1000, zone).date().isoformat() for time in times)
 
 
-def test_the_days_before_are_requested_again(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    with daily("lookback") as dag:
-        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], lookback=3)
-    first = run(dag, logical_date=datetime(2024, 1, 16, 0, 15, tzinfo=UTC)).result("codes")
-    assert days_of(sandbox) == [f"2024-01-{day}" for day in (12, 13, 14, 15)]
-    second = run(dag, logical_date=datetime(2024, 1, 17, 0, 15, tzinfo=UTC)).result("codes")
-    assert days_of(sandbox) == [f"2024-01-{day}" for day in (13, 14, 15, 16)]
-
-    keys = ("new", "refreshed", "kept", "first_day", "last_day")
-    assert [first[key] for key in keys] == [4, 0, 0, "2024-01-12", "2024-01-15"]
-    assert [second[key] for key in keys] == [1, 3, 0, "2024-01-13", "2024-01-16"]
-
-
 @pytest.mark.parametrize("lookback", [0, 2])
 def test_a_task_that_is_cleared_requests_its_days_again(
     sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path, lookback: int
@@ -123,18 +110,6 @@ def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: in
     task = SimpleNamespace(try_number=try_number, max_tries=max_tries)
     context: Any = {"task_instance": task, "dag_run": SimpleNamespace(start_date=BEGIN)}
     assert refresh_since(context, retries=2, lookback=lookback) == expected
-
-
-def test_refresh_names_more_days(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    sandbox.client().scan_codes(["id"], allocated_time=WEEK).to_folder(folder)
-    days_of(sandbox)
-    with daily("refreshed", cron="15 0 * * MON") as dag:
-        DataAccessScanOperator(
-            task_id="codes", folder=folder, attrs=["id"], refresh=["{{ dataaccess.last_day }}", "2024-01-09"]
-        )
-    run(dag, logical_date=datetime(2024, 1, 15, 1, tzinfo=UTC))
-    assert days_of(sandbox) == ["2024-01-09", "2024-01-14"]
 
 
 @pytest.mark.parametrize(

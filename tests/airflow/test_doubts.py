@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, Asset, chain
+from airflow.sdk import DAG, Asset
 from airflow.timetables.interval import CronDataIntervalTimetable
-from dags import Run, extras, query, run, tries
+from dags import Run, extras, run, tries
 from service import at_request
 from structlog.testing import capture_logs
 
@@ -154,28 +154,6 @@ def test_a_run_logs_one_line(dag: DAG, tmp_path: Path) -> None:
     assert re.fullmatch(rf"73 .*\b2024-01-15\b.* {tmp_path}; 1 new, 0 kept, 0 refreshed", line["event"])
 
 
-def test_a_folder_may_have_names_of_statuses(dag: DAG, tmp_path: Path) -> None:
-    with dag:
-        DataAccessScanOperator(
-            task_id="codes", folder=str(tmp_path), allocated_time=ON_15, attrs=["code_status"], decode_status=True
-        )
-    run(dag)
-    names = query(f"select distinct code_status from '{tmp_path}/day=*/*.parquet' order by all")
-    assert set(names) <= {("available",), ("sent",), ("used",)}
-
-
-def test_a_timeout_of_the_connection_holds_for_each_operator(
-    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
-) -> None:
-    connect(extra={"retry_for": 0, "timeout": 0.2})
-    with dag:
-        DataAccessSearchOperator(task_id="search", allocated_time=ON_15)
-        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, folder=str(tmp_path / "codes"))
-    with sandbox.fault("delay", seconds=20) as fault:
-        done = run(dag)
-    assert (set(done.states.values()), fault.hits) == ({"failed"}, 2)
-
-
 @pytest.fixture
 def late(connect: Callable[..., str]) -> Iterator[Callable[[Callable[[], Run]], Run]]:
     """Runs what is retried once; the rows of the day are there from the second request on."""
@@ -226,29 +204,3 @@ def test_a_result_without_rows_fails_and_replaces_no_file(
     assert {task for task, state in done.states.items() if state == "success"} == {"some"}
     assert before.read_text() == "of yesterday"
     assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())
-
-
-def test_an_empty_day_beside_others_fails(
-    dag: DAG, tmp_path: Path, connect: Callable[..., str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    with da.Sandbox() as service, dag:
-        service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 09:00:00"}])
-        connect(host=service.base_url, password=service.issue_token())
-        arguments: dict[str, Any] = {"attrs": ["id"], "allocated_time": da.days("2024-01-14", "2024-01-17")}
-        chain(
-            DataAccessScanOperator(task_id="all", folder=str(tmp_path), fail_on_empty=True, retries=1, **arguments),
-            DataAccessScanOperator(task_id="any", folder=str(tmp_path), trigger_rule="all_done", **arguments),
-        )
-        done = run(dag)
-        asked = len(service.requests)
-
-    assert done.states == {"all": "failed", "any": "success"}
-    assert "2024-01-14, 2024-01-16, and fail_on_empty=True" in "".join(capfd.readouterr())
-    # All days, and then the empty ones once more.
-    assert (asked, tries(done, "all")) == (3 + 2, 2)
-
-
-@pytest.mark.parametrize("arguments", [{"on_doubt": "fail"}, {"fail_on_empty": "yes"}], ids=str)
-def test_arguments_that_fail_each_run_are_refused_when_the_dag_is_read(arguments: Any) -> None:
-    with pytest.raises(da.ValidationError, match=next(iter(arguments))):
-        DataAccessSearchOperator(task_id="codes", allocated_time=ON_15, **arguments)

@@ -6,14 +6,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from airflow.sdk import DAG, Asset, chain
-from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import NO_DOUBTS, extras, query, run, tries
 from service import wait_until
 from structlog.testing import capture_logs
@@ -71,21 +70,6 @@ def test_a_retry_requests_only_what_is_missing(
     assert extras("week") == result
 
 
-def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    schedule = CronDataIntervalTimetable("@daily", timezone="UTC")
-    with DAG("backfill", schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
-        task = DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"])
-    # The scheduler so starts one run after the other.
-    assert task.max_active_tis_per_dag == 1
-    rows = [run(dag, logical_date=datetime(2024, 1, day, tzinfo=UTC)).result("codes")["rows"] for day in range(2, 6)]
-
-    assert sorted(path.name for path in tmp_path.glob("day=*")) == [f"day=2024-01-0{day}" for day in range(1, 5)]
-    table = (
-        sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read_folder(tmp_path)
-    )
-    assert table.num_rows == sum(rows) > 0
-
-
 def test_a_day_that_may_change_is_requested_again(dag: DAG, connect: Callable[..., str], tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": WEEK, "dataaccess_conn_id": "early"}
     with da.Sandbox(now="2024-01-14T12:00") as early, dag:
@@ -138,28 +122,6 @@ def test_a_condition_that_is_not_given_is_nothing_that_airflow_cannot_store() ->
     task = DataAccessScanOperator(task_id="codes", folder="/data")
     # The process that reads DAG files sends them so.
     assert msgspec.msgpack.encode({name: getattr(task, name) for name in task.template_fields})
-
-
-def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
-    who = da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 4)])
-    with dag:
-        DataAccessScanOperator(
-            task_id="customers", folder=str(tmp_path), item_type_name="customer", attrs=["customer_id"], where=who
-        )
-        DataAccessScanOperator(
-            task_id="mixed", folder=str(tmp_path), item_type_name="customer", code_status="used", retries=2
-        )
-    done = run(dag)
-
-    assert done.result("customers")["rows"] == 3
-    assert (done.states["mixed"], tries(done, "mixed")) == ("failed", 1)
-
-
-def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).to_folder(tmp_path)
-    with dag:
-        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
-    assert tries(run(dag), "week") == 1
 
 
 def test_a_folder_with_other_files_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
