@@ -19,22 +19,12 @@ KNOWN = r"\.parquet, \.pq; \.csv, \.tsv,.* \.gz, \.zst; \.json, \.jsonl, \.ndjso
     ("words", "code", "data"),
     [
         ("-o codes", 2, "--output 'codes' .*--folder codes"),
-        ("-o codes --format csv", 2, "--output 'codes' .*--folder codes"),
         ("-o a.x", 2, rf"--output 'a\.x' .*{KNOWN}.*--format"),
-        ("-o a.parquet --format csv", 2, r"--output 'a\.parquet' .* \.parquet, .*--format csv .*\.csv"),
-        ("-o a.arrow", 2, rf"--output 'a\.arrow' .*{KNOWN}.*--format"),
-        ("-o a.arrow --format csv", 2, r"--output 'a\.arrow' .* \.arrow, .*--format csv "),
         ("-o a.parquet.zst", 2, r"--output 'a\.parquet\.zst' .* \.zst, .*--format parquet "),
-        ("-o a.csv.xz --format csv", 2, r"--output 'a\.csv\.xz' .* \.xz, .*--format csv "),
-        ("-o run/a.parquet", 2, "--output 'run/a\\.parquet' .*/run"),
         ("-o run/day=2024-01-15/a.csv", 2, "--output 'run/day=2024-01-15/a\\.csv' .*/run"),
-        ("--folder a --limit 3", 2, "--folder .*--limit"),
-        ("-o no/a.parquet", 74, r"`no/a\.parquet` "),
         ("-o /dev/null --format csv", 74, "`/dev/null` "),
         ("--folder file.csv", 74, r"--folder: 'file\.csv' .*--output"),
-        ("--explain --folder a --format csv", 2, "--folder .*--output .*--format"),
         ("--explain --requested-at", 2, "--requested-at: .*--folder"),
-        ("--explain -o a.x", 2, rf"--output 'a\.x' .*{KNOWN}"),
     ],
 )
 def test_a_target_that_does_not_fit_sends_nothing(
@@ -53,17 +43,6 @@ def test_a_target_that_does_not_fit_sends_nothing(
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("words", ["", "--folder codes", "-o a.b.tsv", "--format csv", "-o - --format parquet"])
-def test_explaining_takes_each_target_and_writes_none(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ended = run(*DAY, "--explain", *words.split(), terminal=True)
-    assert (ended.code, ended.output.partition(" in ")[0]) == (0, "promotion_code (-100)")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("demo")
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux names open files in /proc")
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_link_to_an_open_file_stays(run: Any, tmp_path: Path, kind: str) -> None:
@@ -73,10 +52,3 @@ def test_a_link_to_an_open_file_stays(run: Any, tmp_path: Path, kind: str) -> No
         ended = run(*DAY, "-o", str(link), "--format", kind)
         assert link.is_symlink()
     assert (ended.code, str(link) in ended.reported) == (74, True)
-
-
-@pytest.mark.usefixtures("demo")
-def test_a_suffix_with_more_dots_is_tabbed(run: Any, tmp_path: Path) -> None:
-    file = tmp_path / "january.2024.tsv"
-    assert run(*DAY, "--attrs", "id,pool_id", "-o", str(file)).code == 0
-    assert file.read_text(encoding="utf-8").startswith("id\tpool_id\n")
