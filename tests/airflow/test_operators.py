@@ -78,22 +78,6 @@ def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
     assert (done.states, tries(done, "codes")) == ({"codes": "failed"}, 2)
 
 
-def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -> None:
-    connect(extra={"retry_for": 0})
-    with dag:
-        DataAccessSearchOperator(task_id="codes", allocated_time=ON_15, retries=2)
-    with sandbox.fault("status", status=502, times=2):
-        done = run(dag)
-    assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 3)
-
-
-@pytest.mark.parametrize("value", ["{{ params.customers }}", [object()]], ids=["template", "object"])
-def test_a_condition_that_no_text_can_hold_is_refused_when_the_dag_is_read(value: Any) -> None:
-    condition = da.col("customer_id").matches(value)
-    with pytest.raises(da.ValidationError, match=r"^where: "):
-        DataAccessSearchOperator(task_id="found", item_type_name="customer", attrs=["customer_id"], where=condition)
-
-
 def test_a_run_without_a_data_interval_fails_clearly(dag: DAG, capfd: pytest.CaptureFixture[str]) -> None:
     with dag:
         DataAccessSearchOperator(task_id="codes", retries=3)
@@ -161,3 +145,25 @@ def test_a_wrong_request_is_permanent(status: int, code: int | None, *, expected
     error = da.errors.ApiError("no", status=status, code=code)
     assert is_permanent(error) is expected
     assert is_permanent(da.ScanIncompleteError("no", failed={"2024-01-15": error})) is expected
+
+
+@pytest.mark.parametrize("with_connection", [True, False], ids=["connection", "environment"])
+def test_a_process_that_a_task_forks_uses_its_client(
+    connect: Callable[..., str], sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch, *, with_connection: bool
+) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("DATAACCESS_TOKEN", connect())
+    conn_id = "dataaccess_default" if with_connection else None
+    client = DataAccessHook(conn_id).get_conn()
+    search = DataAccessSearchOperator(
+        task_id="again", attrs=["id"], allocated_time=da.on("2024-01-16"), dataaccess_conn_id=conn_id
+    )
+    assert len(client.search_codes(["id"], allocated_time=ON_15)) == 73
+    if (pid := os.fork()) == 0:
+        code = 1
+        try:
+            code = not (len(client.search_codes(["id"], allocated_time=ON_15)) == 73 and search.execute({}))
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert len(client.search_codes(["id"], allocated_time=ON_15)) == 73

@@ -20,8 +20,6 @@ from service import at_request
 import dataaccess as da
 from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
 from dataaccess.airflow.compat import (
-    AirflowException,
-    AirflowFailException,
     AirflowSensorTimeout,
     AirflowSkipException,
     TaskDeferred,
@@ -225,16 +223,6 @@ def test_a_time_out_names_the_open_entries(
     with sandbox.fault("status", path="download", status=503), pytest.raises(AirflowSkipException) as skipped:
         timed_out(task)
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
-
-
-def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
-    sensor(dag, 7)
-    (task,) = dag.tasks
-    with pytest.raises(AirflowException, match="ENOSPC") as error:
-        task.resume({}, {"error": "ENOSPC", "is_permanent": False})
-    assert not isinstance(error.value, AirflowFailException)
-    with pytest.raises(AirflowFailException):
-        task.resume({}, {"error": "no permission", "is_permanent": True})
 
 
 def test_the_trigger_is_made_again_from_what_is_stored() -> None:
