@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml  # type: ignore[import-untyped]
 from support.commands import serving
 
@@ -115,28 +113,3 @@ def test_the_composed_sandbox_and_its_job_run_here(tmp_path: Path) -> None:
     assert [line.count(" 503 ") for line in reported.splitlines() if "promotion_code" in line] == [1, 1, 0]
     assert OWN not in reported
     assert ADMIN not in reported
-
-
-def has_daemon() -> bool:
-    docker = shutil.which("docker")
-    return docker is not None and subprocess.run([docker, "info"], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.skipif(not has_daemon(), reason="needs a Docker daemon")
-@pytest.mark.skipif(not list((ROOT / "dist").glob("dataaccess-*.whl")), reason="needs a wheel: make wheel")
-def test_the_image_is_built_and_serves() -> None:
-    def docker(*words: str) -> str:
-        return subprocess.run(["docker", *words], capture_output=True, encoding="utf-8", check=True).stdout.strip()
-
-    docker("build", "--file", str(FOLDER / "Dockerfile"), "--tag", "dataaccess-sandbox-test", str(ROOT / "dist"))
-    variables = [f"--env=DATAACCESS_SANDBOX_TOKEN={OWN}", f"--env=DATAACCESS_SANDBOX_ADMIN_TOKEN={ADMIN}"]
-    container = docker("run", "--rm", "--detach", "--publish=127.0.0.1::8080", *variables, "dataaccess-sandbox-test")
-    try:
-        address = docker("port", container, "8080").splitlines()[0]
-        client = da.Client(f"http://{address}", token=OWN, retry_for=30)
-        assert client.search_codes(["id"], allocated_time=da.last_days(3), limit=1)
-        assert docker("exec", container, "id", "-u") == DOCKERFILE["USER"]
-    finally:
-        docker("stop", container)

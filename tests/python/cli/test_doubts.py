@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -99,31 +98,6 @@ def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
     assert run("codes", "--last", "3", *words).output == "".join(day.output for day in days)
     items = [run(*STORES, "--where", f"col('opened').on({day})", *words) for day in ("'2024-02-29'", "yesterday()")]
     assert (items[0].code, items[1]) == (0, items[0])
-
-
-@pytest.mark.parametrize(
-    ("words", "data"),
-    [
-        (["--days", "2024-01-01", "2024-01-31 23:59"], "--days: .* 2024-02-01 "),
-        (["--where", "month('2024-13')"], "--where: .*2024-13"),
-        (["--days", "2024-02-01", "2024-01-01"], "--days: "),
-    ],
-)
-def test_a_range_of_other_than_days_is_refused(run: Any, words: list[str], data: str) -> None:
-    ended = run("codes", *words, "--explain")
-    assert (ended.code, ended.output) == (2, "")
-    assert re.search(data, ended.reported)
-
-
-def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
-    for suffix in ("csv", "parquet"):
-        file = tmp_path / f"codes.{suffix}"
-        words = ("codes", *DAY, "--base-url", "sandbox:demo?until=2024-02-29", "-o", str(file))
-        assert run(*words).code == 0
-        for mode in (0o640, 0o600):
-            file.chmod(mode)
-            assert run(*words).code == 0
-            assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
 def test_exit_codes_are_in_the_help(run: Any) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,17 +111,6 @@ def test_every_failure_is_reported_as_json(run: Any, demo: da.Sandbox, tmp_path:
 
 
 @pytest.mark.usefixtures("demo")
-def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
-    file, folder = tmp_path / "a.parquet", tmp_path / "codes"
-    assert re.fullmatch(
-        rf"{file}: 73 rows, \d+\.\d kB in \d\.\d s\n",
-        run("codes", *DAY, "-o", str(file), terminal=True).reported,
-    )
-    done = run("codes", *DAY, "--folder", str(folder), terminal=True)
-    assert re.fullmatch(rf"{folder}: 73 rows in 1 file: 1 new, in \d\.\d s\n", done.reported)
-
-
-@pytest.mark.usefixtures("demo")
 def test_standard_output_has_a_name(run: Any, tmp_path: Path) -> None:
     assert run("codes", *DAY, "-o", "-").output == run("codes", *DAY).output
     csv_file = tmp_path / "a.csv"
@@ -176,3 +166,45 @@ def test_a_quiet_command_says_nothing_but_warnings(run: Any, tmp_path: Path) -> 
     assert run(*file, terminal=True).reported == ""
     ended = run("codes", *DAY, "--audience", "nobody", "--status", "available", "--quiet", keeps_warnings=True)
     assert re.fullmatch(r"dataaccess: warning: .*\n", ended.reported)
+
+
+KNOWN = r"\.parquet, \.pq; \.csv, \.tsv,.* \.gz, \.zst; \.json, \.jsonl, \.ndjson,.* \.gz, \.zst\b"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "data"),
+    [
+        ("-o codes", 2, "--output 'codes' .*--folder codes"),
+        ("-o a.x", 2, rf"--output 'a\.x' .*{KNOWN}.*--format"),
+        ("-o a.parquet.zst", 2, r"--output 'a\.parquet\.zst' .* \.zst, .*--format parquet "),
+        ("-o run/day=2024-01-15/a.csv", 2, "--output 'run/day=2024-01-15/a\\.csv' .*/run"),
+        ("-o /dev/null --format csv", 74, "`/dev/null` "),
+        ("--folder file.csv", 74, r"--folder: 'file\.csv' .*--output"),
+        ("--explain --requested-at", 2, "--requested-at: .*--folder"),
+    ],
+)
+def test_a_target_that_does_not_fit_sends_nothing(
+    run: Any, demo: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, data: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codes").mkdir()
+    (tmp_path / "file.csv").touch()
+    (tmp_path / "run" / ".dataaccess").mkdir(parents=True)
+    before = len(demo.requests)
+    ended = run("codes", *DAY, *words.split())
+    assert (ended.code, ended.output, ended.reported.count("\n")) == (code, "", 1)
+    assert re.match(f"dataaccess: {data}", ended.reported), ended.reported
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes", "file.csv", "run"]
+    assert len(demo.requests) == before
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux names open files in /proc")
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_link_to_an_open_file_stays(run: Any, tmp_path: Path, kind: str) -> None:
+    with (tmp_path / "log").open("w") as log:
+        link = tmp_path / "stdout"
+        link.symlink_to(f"/proc/self/fd/{log.fileno()}")
+        ended = run("codes", *DAY, "-o", str(link), "--format", kind)
+        assert link.is_symlink()
+    assert (ended.code, str(link) in ended.reported) == (74, True)

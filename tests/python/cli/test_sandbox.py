@@ -32,13 +32,6 @@ def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
         assert served.client().download_segment(5637051)["message"] == "Success"
 
 
-def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving("--until", "2024-02-29") as served:
-        for name, value in served.exports.items():
-            monkeypatch.setenv(name, value)
-        assert len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 73
-
-
 def test_a_recording_is_replayed(tmp_path: Path) -> None:
     path = str(tmp_path / "exchanges.jsonl")
     with da.Sandbox.demo(until="2024-02-29") as sandbox, pytest.warns(da.DataAccessWarning):
