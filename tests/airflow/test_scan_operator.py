@@ -1,25 +1,30 @@
-"""`DataAccessScanOperator`: folders that grow by the days of runs, retries that resume, locks."""
+"""`DataAccessScanOperator`: the days of runs, retries that resume, locks; and doubts, of both operators."""
 
 from __future__ import annotations
 
 import os
+import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
-from dags import NO_DOUBTS, extras, query, run, tries
-from service import wait_until
+from dags import NO_DOUBTS, Run, clear, extras, query, run, tries
+from service import at_request, wait_until
 from structlog.testing import capture_logs
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessScanOperator, operators
+from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchOperator, operators
+from dataaccess.airflow.days import refresh_since
 
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
@@ -43,7 +48,7 @@ def test_a_retry_requests_only_what_is_missing(
         DataAccessScanOperator(
             task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=1, outlets=[Asset("week")]
         )
-    with sandbox.fault("cut", after_bytes=2_000, after=4, times=1) as fault:
+    with sandbox.fault("cut", after_bytes=2_000, after=4, times=1) as fault, capture_logs() as logged:
         done = run(dag)
 
     assert (done.states, tries(done, "week"), fault.hits) == ({"week": "success"}, 2, 1)
@@ -69,21 +74,11 @@ def test_a_retry_requests_only_what_is_missing(
     }
     assert result["kept"] > 0
     assert extras("week") == result
-
-
-def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    schedule = CronDataIntervalTimetable("@daily", timezone="UTC")
-    with DAG("backfill", schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
-        task = DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"])
-    # The scheduler so starts one run after the other.
-    assert task.max_active_tis_per_dag == 1
-    rows = [run(dag, logical_date=datetime(2024, 1, day, tzinfo=UTC)).result("codes")["rows"] for day in range(2, 6)]
-
-    assert sorted(path.name for path in tmp_path.glob("day=*")) == [f"day=2024-01-0{day}" for day in range(1, 5)]
-    table = (
-        sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read_folder(tmp_path)
-    )
-    assert table.num_rows == sum(rows) > 0
+    (line,) = [
+        line for line in logged if str(tmp_path) in line["event"] and line["event"].startswith(f"{len(expected)} ")
+    ]
+    counts = f"{result['new']} new, {result['kept']} kept, 0 refreshed"
+    assert (line["log_level"], line["event"].partition("; ")[2]) == ("info", counts)
 
 
 def test_a_day_that_may_change_is_requested_again(dag: DAG, connect: Callable[..., str], tmp_path: Path) -> None:
@@ -138,37 +133,6 @@ def test_a_condition_that_is_not_given_is_nothing_that_airflow_cannot_store() ->
     task = DataAccessScanOperator(task_id="codes", folder="/data")
     # The process that reads DAG files sends them so.
     assert msgspec.msgpack.encode({name: getattr(task, name) for name in task.template_fields})
-
-
-def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
-    who = da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 4)])
-    with dag:
-        DataAccessScanOperator(
-            task_id="customers", folder=str(tmp_path), item_type_name="customer", attrs=["customer_id"], where=who
-        )
-        DataAccessScanOperator(
-            task_id="mixed", folder=str(tmp_path), item_type_name="customer", code_status="used", retries=2
-        )
-    done = run(dag)
-
-    assert done.result("customers")["rows"] == 3
-    assert (done.states["mixed"], tries(done, "mixed")) == ("failed", 1)
-
-
-def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).to_folder(tmp_path)
-    with dag:
-        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
-    assert tries(run(dag), "week") == 1
-
-
-def test_a_folder_with_other_files_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "used.jsonl.gz").touch()
-    with dag:
-        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
-    done = run(dag)
-    assert (done.states, tries(done, "week")) == ({"week": "failed"}, 1)
-    assert not sandbox.requests
 
 
 @contextmanager
@@ -230,7 +194,6 @@ def test_a_run_gives_up_on_a_folder_that_stays_in_use(
     ("arguments", "defaults", "expected"),
     [
         ({}, {}, 1),
-        ({"max_active_tis_per_dag": 4}, {}, 4),
         ({"max_active_tis_per_dag": None}, {}, None),
         ({}, {"max_active_tis_per_dag": 2}, 2),
     ],
@@ -244,3 +207,271 @@ def test_mapped_scans_run_one_at_a_time_unless_an_argument_says_otherwise(
         DataAccessScanOperator(task_id="single", folder="codes", **arguments)
     found = [dag.get_task(name).max_active_tis_per_dag for name in ("mapped", "single")]
     assert found == [expected, expected]
+
+
+IN_VIETNAM = "Asia/Ho_Chi_Minh"
+
+
+def daily(name: str, zone: str = "UTC", cron: str = "15 0 * * *", **options: Any) -> DAG:
+    schedule = CronDataIntervalTimetable(cron, timezone=zone)
+    return DAG(name, schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC), **options)
+
+
+def days_of(sandbox: da.Sandbox, zone: tzinfo = UTC) -> list[str]:
+    """The days that were requested since the last call, in the order of days."""
+    bodies = [request.body for request in sandbox.requests if "filters" in request.body]
+    sandbox.clear_requests()
+    times = [
+        condition["value"]
+        for body in bodies
+        for condition in body["filters"]["OR"][0]["AND"]
+        if condition["data_type"] == "datetime"
+    ]
+    return sorted(datetime.fromtimestamp(time / 1000, zone).date().isoformat() for time in times)
+
+
+def test_the_days_before_are_requested_again(sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path) -> None:
+    connect(extra={"timezone": IN_VIETNAM})
+    with daily("lookback", IN_VIETNAM) as dag:
+        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], lookback=3)
+    results = []
+    for day in (15, 16):
+        results.append(run(dag, logical_date=datetime(2024, 1, day, 17, 15, tzinfo=UTC)).result("codes"))
+        assert days_of(sandbox, ZoneInfo(IN_VIETNAM)) == [f"2024-01-{day - ago}" for ago in (3, 2, 1, 0)]
+    keys = ("new", "refreshed", "kept", "first_day", "last_day")
+    assert [[result[key] for key in keys] for result in results] == [
+        [4, 0, 0, "2024-01-12", "2024-01-15"],
+        [1, 3, 0, "2024-01-13", "2024-01-16"],
+    ]
+
+
+@pytest.mark.parametrize("lookback", [0, 3])
+def test_the_retry_of_a_cleared_task_keeps_what_its_run_has(
+    sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path, lookback: int
+) -> None:
+    connect(extra={"retry_for": 0, "concurrency": 1})
+    # From now on, `Date` of a response is later than the clock of this machine, which counts to the millisecond.
+    sandbox.advance(3600)
+    with daily("cleared_retried", cron="15 0 * * MON") as dag:
+        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], lookback=lookback, retries=1)
+    done = run(dag, logical_date=datetime(2024, 1, 16, tzinfo=UTC))
+    count = 7 + lookback
+    assert len(days_of(sandbox)) == count
+    with sandbox.fault("cut", after_bytes=200, after=4, times=1) as fault:
+        clear(done, dag, "codes")
+    # The retry requests the day that failed, and no other.
+    assert (fault.hits, tries(done, "codes"), len(days_of(sandbox))) == (1, 3, count + 1)
+    assert done.result("codes")["kept"] == count - 1
+
+
+BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
+EVERYTHING = datetime.max.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("try_number", "max_tries", "lookback", "expected"),
+    [
+        (1, 2, 0, None),
+        (3, 2, 0, None),
+        (1, 2, 3, EVERYTHING),
+        (2, 2, 3, BEGIN),
+        # Cleared after one try, and after three.
+        (2, 3, 0, EVERYTHING),
+        (3, 3, 0, BEGIN),
+        (4, 5, 3, EVERYTHING),
+        # A task that was cleared while it ran: its tries go on, and `max_tries` stays.
+        (4, 2, 0, None),
+        # `retries` was raised after the run began.
+        (1, 0, 0, None),
+        (1, 0, 3, EVERYTHING),
+    ],
+)
+def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: int, expected: datetime | None) -> None:
+    task = SimpleNamespace(try_number=try_number, max_tries=max_tries)
+    context: Any = {"task_instance": task, "dag_run": SimpleNamespace(start_date=BEGIN)}
+    assert refresh_since(context, retries=2, lookback=lookback) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"lookback": -1},
+        {"lookback": True},
+        {"lookback": 3, "allocated_time": WEEK},
+        {"lookback": 3, "allocated_time": "days('{{ params.start }}', '{{ params.stop }}')"},
+        {"lookback": 3, "item_type_name": "customer", "where": da.col("opened").on(WEEK)},
+        {"lookback": 3, "item_type_name": "customer"},
+    ],
+)
+def test_a_lookback_that_would_change_nothing_is_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(da.ValidationError, match=r"^lookback: "):
+        DataAccessScanOperator(task_id="codes", folder="codes", **arguments)
+
+
+@pytest.mark.parametrize("is_native", [False, True], ids=["text", "native"])
+def test_templates_have_the_days_of_the_run_in_the_zone_of_the_connection(
+    sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path, *, is_native: bool
+) -> None:
+    connect("vietnam", extra={"timezone": IN_VIETNAM})
+    shared: dict[str, Any] = {"attrs": ["id"], "dataaccess_conn_id": "{{ 'vietnam' }}"}
+    items: dict[str, Any] = {**shared, "item_type_name": "promotion_code"}
+    where = "col('allocated_time').on({{ dataaccess.days }})"
+    with daily("templates", IN_VIETNAM, render_template_as_native_obj=is_native) as dag:
+        DataAccessSearchOperator(task_id="default", **shared)
+        DataAccessSearchOperator(task_id="codes", allocated_time="{{ dataaccess.days }}", **shared)
+        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/{{{{ dataaccess.first_day }}}}.parquet", **shared)
+        DataAccessSearchOperator(task_id="items", where=where, **items)
+        DataAccessScanOperator(
+            task_id="scan", where=where, folder=f"{tmp_path}/scan", refresh="{{ dataaccess.first_day }}", **items
+        )
+        DataAccessScanOperator(
+            task_id="back", where=where, folder=f"{tmp_path}/back-{{{{ dataaccess.last_day }}}}", lookback=1, **items
+        )
+        DataAccessSearchOperator.partial(task_id="mapped", **shared).expand(
+            allocated_time=["{{ dataaccess.days }}", "on('{{ dataaccess.first_day }}')"]
+        )
+    done = run(dag, logical_date=datetime(2024, 1, 15, 17, 15, tzinfo=UTC))
+
+    assert set(done.states.values()) == {"success"}
+    assert days_of(sandbox, ZoneInfo(IN_VIETNAM)) == ["2024-01-14", *["2024-01-15"] * 8]
+    assert (tmp_path / "2024-01-15.parquet").exists()
+    assert sorted(path.name for path in tmp_path.glob("*/day=*")) == [
+        "day=2024-01-14",
+        "day=2024-01-15",
+        "day=2024-01-15",
+    ]
+    assert (tmp_path / "back-2024-01-15").exists()
+
+
+def test_a_template_without_a_day_skips_the_task_as_the_default_does(tmp_path: Path) -> None:
+    with daily("hourly", cron="0 * * * *") as dag:
+        DataAccessScanOperator(task_id="default", folder=str(tmp_path))
+        DataAccessSearchOperator(task_id="template", allocated_time="{{ dataaccess.days }}")
+    done = run(dag, logical_date=datetime(2024, 1, 15, 12, tzinfo=UTC))
+    assert done.states == {"default": "skipped", "template": "skipped"}
+
+
+ATTRS = ["id", "allocated_time"]
+
+
+@pytest.fixture
+def capped(connect: Callable[..., str]) -> Iterator[da.Sandbox]:
+    """A service that sends fifty rows at most."""
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
+        connect(host=sandbox.base_url, password=sandbox.issue_token())
+        yield sandbox
+
+
+@pytest.mark.usefixtures("capped")
+def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
+    with daily("capped") as dag:
+        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=ATTRS, outlets=[Asset("capped")])
+    nights = [run(dag, logical_date=datetime(2024, 1, day, 1, tzinfo=UTC)) for day in range(9, 14)]
+    results = [night.result("codes") for night in nights]
+
+    assert [result["rows"] for result in results] == [50] * 5
+    # Two equal numbers may be chance.
+    assert [result["maybe_capped"] for result in results] == [False, False, True, True, True]
+    last = results[-1]
+    (warning,) = last["warnings"]
+    assert re.search(r"\b1 of 1\b.*\b4 of 4\b.*\b50\b.*\(2024-01-12\)", warning)
+    assert last["doubtful_days"] == ["2024-01-12"]
+    assert extras("capped") == last
+
+
+def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
+    dag: DAG, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(extra={"timezone": "Asia/Ho_Chi_Minh"})
+    shared: dict[str, Any] = {"allocated_time": ON_15, "attrs": ATTRS}
+    with dag:
+        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **shared)
+        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/codes.parquet", **shared)
+        DataAccessSearchOperator(task_id="rows", outlets=[Asset("rows")], **shared)
+        DataAccessScanOperator(task_id="strict_folder", folder=str(tmp_path / "strict"), on_doubt="error", **shared)
+        DataAccessSearchOperator(task_id="strict_file", path=f"{tmp_path}/strict.parquet", on_doubt="error", **shared)
+        DataAccessSearchOperator(task_id="strict_rows", on_doubt="error", **shared)
+    with capture_logs() as logged:
+        done = run(dag)
+
+    assert {task: state for task, state in done.states.items() if state == "failed"} == dict.fromkeys(
+        ["strict_folder", "strict_file", "strict_rows"], "failed"
+    )
+    assert [path.name for path in tmp_path.glob("strict*/day=*")] == []
+    assert not (tmp_path / "strict.parquet").exists()
+    found = [done.result("folder"), done.result("file"), extras("rows")]
+    assert [figures["rows"] for figures in found] == [len(done.result("rows"))] * 3
+    assert all("2024-01-14 00:00:00" in figures["warnings"][0] for figures in found)
+    assert done.xcom("rows", "figures") == extras("rows")
+    for result in found[:2]:
+        place = result.get("path", result.get("folder"))
+        (line,) = [line for line in logged if f" {place}" in line["event"] and line["event"][0].isdigit()]
+        assert line["log_level"] == "warning"
+        assert "2024-01-14 00:00:00" in line["event"]
+
+
+@pytest.fixture
+def late(connect: Callable[..., str]) -> Iterator[Callable[[Callable[[], Run]], Run]]:
+    """Runs what is retried once; the rows of the day are there from the second request on."""
+    with da.Sandbox() as service:
+        connect(host=service.base_url, password=service.issue_token())
+        row = {"id": "a", "allocated_time": "2024-01-15 09:00:00"}
+
+        def during(act: Callable[[], Run]) -> Run:
+            with at_request(service, 2, lambda: service.load("promotion_code", [row])):
+                return act()
+
+        yield during
+
+
+@pytest.mark.parametrize("kind", ["folder", "rows"])
+def test_rows_that_come_late_are_there_after_a_retry(
+    dag: DAG, late: Callable[[Callable[[], Run]], Run], kind: str, tmp_path: Path
+) -> None:
+    shared: dict[str, Any] = {"task_id": "codes", "allocated_time": ON_15, "attrs": ["id"], "retries": 1}
+    shared["fail_on_empty"] = True
+    with dag:
+        if kind == "folder":
+            DataAccessScanOperator(folder=str(tmp_path / "codes"), **shared)
+        else:
+            DataAccessSearchOperator(**shared)
+    done = late(lambda: run(dag))
+
+    assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 2)
+    result = done.result("codes")
+    assert (len(result) if kind == "rows" else result["rows"]) == 1
+
+
+def test_a_result_without_rows_fails_and_replaces_no_file(
+    dag: DAG, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / "codes.parquet"
+    before.write_text("of yesterday")
+    none: dict[str, Any] = {"allocated_time": da.on("2023-01-15"), "attrs": ["id"], "fail_on_empty": True}
+    with dag:
+        DataAccessSearchOperator(task_id="file", path=str(before), **none)
+        DataAccessSearchOperator(task_id="rows", **none)
+        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **none)
+        DataAccessSearchOperator(task_id="some", **{**none, "allocated_time": ON_15})
+    done = run(dag)
+
+    assert {task for task, state in done.states.items() if state == "success"} == {"some"}
+    assert before.read_text() == "of yesterday"
+    assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())
+
+
+def test_tasks_report_what_they_read_and_wrote(
+    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]
+) -> None:
+    connect()
+    collector = sys.modules[vars(operators)["get_hook_lineage_collector"].__module__].HookLineageCollector()
+    # Airflow collects where a plugin reads, such as the provider of OpenLineage.
+    monkeypatch.setattr(operators, "get_hook_lineage_collector", lambda: collector)
+    with dag:
+        DataAccessScanOperator(task_id="scan", folder=f"{tmp_path}/scan", allocated_time=da.on("2024-01-15"))
+        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/codes.parquet", allocated_time=da.on("2024-01-15"))
+        DataAccessSearchOperator(task_id="rows", allocated_time=da.on("2024-01-15"))
+    assert set(run(dag).states.values()) == {"success"}
+    assert {found.asset.uri for found in collector.collected_assets.inputs} == {f"{sandbox.base_url}/"}
+    written = {found.asset.uri for found in collector.collected_assets.outputs}
+    assert written == {f"file://{tmp_path}/scan", f"file://{tmp_path}/codes.parquet"}

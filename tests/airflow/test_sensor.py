@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import resource
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +20,6 @@ from service import at_request
 import dataaccess as da
 from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
 from dataaccess.airflow.compat import (
-    AirflowException,
-    AirflowFailException,
     AirflowSensorTimeout,
     AirflowSkipException,
     TaskDeferred,
@@ -71,23 +67,6 @@ def test_a_failed_export_is_not_retried(dag: DAG, sandbox: da.Sandbox, *, deferr
         sensor(dag, export_id, deferrable=deferrable, retries=3)
         done = run(dag)
     assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
-
-
-@pytest.mark.parametrize("deferrable", [False, True])
-def test_an_entry_that_failed_ends_the_wait_for_the_others(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
-    export_id = sandbox.start_export(seconds=1_000, entries=2, succeeds=False)
-    # The first entry ends.
-    with at_request(sandbox, 2, lambda: sandbox.advance(700)):
-        sensor(dag, export_id, deferrable=deferrable, retries=3)
-        done = run(dag)
-    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
-    assert len(sandbox.requests) == 2
-
-
-def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
-    with export(sandbox, ends_at=2, succeeds=False) as export_id:
-        sensor(dag, export_id, deferrable=True, check=False)
-        assert run(dag).states == {"ended": "success"}
 
 
 @pytest.mark.parametrize("deferrable", [False, True])
@@ -246,23 +225,6 @@ def test_a_time_out_names_the_open_entries(
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
 
 
-def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
-    sensor(dag, 7)
-    (task,) = dag.tasks
-    with pytest.raises(AirflowException, match="ENOSPC") as error:
-        task.resume({}, {"error": "ENOSPC", "is_permanent": False})
-    assert not isinstance(error.value, AirflowFailException)
-    with pytest.raises(AirflowFailException):
-        task.resume({}, {"error": "no permission", "is_permanent": True})
-
-
-@pytest.mark.parametrize("export_id", ["soon", "{{ params.nothing }}"])
-def test_an_id_that_is_no_number_fails(dag: DAG, sandbox: da.Sandbox, export_id: str) -> None:
-    sensor(dag, export_id)
-    assert run(dag).states == {"ended": "failed"}
-    assert not sandbox.requests
-
-
 def test_the_trigger_is_made_again_from_what_is_stored() -> None:
     path, stored = DataAccessSegmentExportTrigger(7, 30, "cdp").serialize()
     assert path == "dataaccess.airflow.trigger.DataAccessSegmentExportTrigger"
@@ -277,27 +239,3 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
             "until": None,
         },
     )
-
-
-def test_hundreds_of_waits_cost_one_process_little(sandbox: da.Sandbox) -> None:
-    export_id = sandbox.start_export(seconds=600)
-
-    async def wait() -> Any:
-        trigger = DataAccessSegmentExportTrigger(export_id, 1, "dataaccess_default")
-        return [event.payload["status"]["entries"][0]["endTime"] async for event in trigger.run()]
-
-    async def all_of_them() -> list[Any]:
-        waits = asyncio.gather(*(wait() for _ in range(300)))
-        while len(sandbox.requests) < 900:
-            await asyncio.sleep(0.1)
-        sandbox.advance(600)
-        return await asyncio.wait_for(waits, 60)
-
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
-
-    before = resident()
-    ends = asyncio.run(all_of_them())
-    assert len(ends) == 300
-    assert all(ends)
-    assert resident() - before < 150 * 2**20

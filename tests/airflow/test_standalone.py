@@ -9,6 +9,7 @@ import json
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from standalone import Airflow, standalone
 import dataaccess as da
 
 DAGS = Path(__file__).parent / "scheduled"
-DAGS_BY_DAY = Path(__file__).parent / "scheduled_days"
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
+
 DAYS = [f"2024-01-{day:02}" for day in range(8, 18)]
 
 
@@ -46,58 +48,52 @@ def running(
     )
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(900)
-def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
-    folder = tmp_path / "warehouse"
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Airflow, da.Sandbox, Path]]:
+    """Airflow, the service and the folder of both DAGs; at its end, the token is in no file of Airflow."""
+    base = tmp_path_factory.mktemp("standalone")
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         token = sandbox.issue_token()
-        connection = {
-            "conn_type": "dataaccess",
-            "host": sandbox.base_url,
-            "password": token,
-            "extra": {"concurrency": 1, "timeout": 60},
-        }
+        extra = {"concurrency": 1, "timeout": 60}
+        connection = {"conn_type": "dataaccess", "host": sandbox.base_url, "password": token, "extra": extra}
         settings = {
             "AIRFLOW_CONN_DATAACCESS_DEFAULT": json.dumps(connection),
-            "AIRFLOW_VAR_WAREHOUSE": str(folder),
+            "AIRFLOW_VAR_WAREHOUSE": str(base / "warehouse"),
         }
-        with standalone(tmp_path / "home", DAGS, settings) as airflow:
-            airflow.wait_for("the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60)
-            meta = airflow.request("GET", "/ui/connections/hook_meta")
-            form = next(entry for entry in meta if entry["connection_type"] == "dataaccess")
-            if READS_FORMS:
-                assert form["standard_fields"]["password"]["title"] == "Token"
+        with standalone(base / "home", DAGS, settings) as airflow:
+            airflow.wait_for("the DAGs", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"] == 2, 60)
+            yield airflow, sandbox, base / "warehouse"
+        assert_nowhere(token, base)
 
-            with sandbox.fault("delay", seconds=1.5, path="search"):
-                body = {"logical_date": None, "conf": {"export_id": sandbox.start_export(seconds=4)}}
-                run = airflow.request("POST", "/api/v2/dags/killed/dagRuns", json=body)["dag_run_id"]
-                # In the middle: some days are done, others are not.
-                airflow.wait_for("the third day", lambda: len(list(folder.glob("scan/*/*.parquet"))) >= 3, 600)
-                scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 60)
-                os.kill(scan["pid"], signal.SIGKILL)
-                done = {path.parent.name.removeprefix("day=") for path in folder.glob("scan/*/*.parquet")}
-                before = len(sandbox.requests)
-                airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 300)
-                mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 300)
-                os.kill(mapped["pid"], signal.SIGKILL)
-            state = airflow.wait_for(
-                "the end of the run", lambda: ended(airflow, run), 300, lambda: states(airflow, run)
-            )
-            assert state == "success", json.dumps(tasks(airflow, run), indent=1)
 
-            tries = {(task["task_id"], task["map_index"]): task["try_number"] for task in tasks(airflow, run)}
-            assert tries.pop(("scan", -1)) == 2
-            assert tries.pop(("mapped", mapped["map_index"])) == 2
-            asset_events = airflow.request("GET", "/api/v2/assets/events")["asset_events"]
-            forked = airflow.request(
-                "GET", f"/api/v2/dags/killed/dagRuns/{run}/taskInstances/forked/xcomEntries/return_value"
-            )["value"]
+def test_killed_tasks_go_on_and_every_row_is_there_once(scheduler: tuple[Airflow, da.Sandbox, Path]) -> None:
+    airflow, sandbox, folder = scheduler
+    meta = airflow.request("GET", "/ui/connections/hook_meta")
+    form = next(entry for entry in meta if entry["connection_type"] == "dataaccess")
+    if READS_FORMS:
+        assert form["standard_fields"]["password"]["title"] == "Token"
 
-        # The mapped tasks ask for the later days.
-        again = Counter(day_of(request.body) for request in sandbox.requests[before:] if "filters" in request.body)
-        client = sandbox.client()
-        expected = {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in DAYS}
+    with sandbox.fault("delay", seconds=1.5, path="search"):
+        body = {"logical_date": None, "conf": {"export_id": sandbox.start_export(seconds=4)}}
+        run = airflow.request("POST", "/api/v2/dags/killed/dagRuns", json=body)["dag_run_id"]
+        # In the middle: some days are done, others are not.
+        airflow.wait_for("the third day", lambda: len(list(folder.glob("scan/*/*.parquet"))) >= 3, 600)
+        scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 60)
+        os.kill(scan["pid"], signal.SIGKILL)
+        done = {path.parent.name.removeprefix("day=") for path in folder.glob("scan/*/*.parquet")}
+        before = len(sandbox.requests)
+        airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 300)
+        mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 300)
+        os.kill(mapped["pid"], signal.SIGKILL)
+    wait(airflow, run, "killed")
+
+    tries = {(task["task_id"], task["map_index"]): task["try_number"] for task in tasks(airflow, run)}
+    assert (tries["scan", -1], tries["mapped", mapped["map_index"]]) == (2, 2)
+    asset_events = airflow.request("GET", "/api/v2/assets/events")["asset_events"]
+    # The mapped tasks ask for the later days.
+    again = Counter(requested(sandbox, before))
+    client = sandbox.client()
+    expected = {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in DAYS}
     assert 3 <= len(done) < len(DAYS)
     for name, days in (("scan", DAYS), ("mapped", DAYS[-3:])):
         found = query(
@@ -109,64 +105,53 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
     assert extras["scan"]["rows"] == sum(expected.values())
     assert extras["scan"]["kept"] >= len(done)
     assert extras["mapped"]["rows"] in expected.values()
-    assert forked == [expected["2024-01-15"], expected["2024-01-15"], expected["2024-01-16"]]
     assert again[DAYS[-4]] == 1
     assert not [day for day in done if day < DAYS[-3] and again[day]]
-    assert_nowhere(token, tmp_path)
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(900)
-def test_days_are_requested_again_but_not_by_the_retry_of_a_task_that_was_killed(tmp_path: Path) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        connection = {
-            "conn_type": "dataaccess",
-            "host": sandbox.base_url,
-            "password": sandbox.issue_token(),
-            "extra": {"concurrency": 1, "timeout": 60},
-        }
-        settings = {
-            "AIRFLOW_CONN_DATAACCESS_DEFAULT": json.dumps(connection),
-            "AIRFLOW_VAR_WAREHOUSE": str(tmp_path / "warehouse"),
-        }
-        with standalone(tmp_path / "home", DAGS_BY_DAY, settings) as airflow:
-            airflow.wait_for("the DAG", lambda: airflow.request("GET", "/api/v2/dags")["total_entries"], 60)
+def test_days_are_requested_again_but_not_by_the_retry_of_a_task_that_was_killed(
+    scheduler: tuple[Airflow, da.Sandbox, Path],
+) -> None:
+    airflow, sandbox, _ = scheduler
 
-            def start(day: int) -> str:
-                body = {"logical_date": f"2024-01-{day}T00:15:00Z"}
-                run: str = airflow.request("POST", "/api/v2/dags/daily/dagRuns", json=body)["dag_run_id"]
-                return run
+    def start(day: int) -> str:
+        sandbox.clear_requests()
+        body = {"logical_date": f"2024-01-{day}T00:15:00Z"}
+        run: str = airflow.request("POST", "/api/v2/dags/daily/dagRuns", json=body)["dag_run_id"]
+        return run
 
-            def wait(run: str) -> None:
-                state = airflow.wait_for("the end", lambda: ended(airflow, run, "daily"), 300)
-                assert state == "success", json.dumps(tasks(airflow, run, "daily"), indent=1)
+    def kill_after_two_days(run: str, try_number: int) -> None:
+        airflow.wait_for("the third request", lambda: len(requested(sandbox)) > 2, 300)
+        task = airflow.wait_for("the task", lambda: running(airflow, run, "scan", try_number, "daily"), 60)
+        os.kill(task["pid"], signal.SIGKILL)
+        wait(airflow, run, "daily")
+        # The request in flight is sent twice.
+        assert (sorted(set(requested(sandbox))), len(requested(sandbox))) == (days, 5)
 
-            def requested() -> list[str]:
-                return [day_of(request.body) for request in sandbox.requests if "filters" in request.body]
+    wait(airflow, start(16), "daily")
+    assert sorted(requested(sandbox)) == [f"2024-01-{day}" for day in (12, 13, 14, 15)]
 
-            def kill_after_two_days(run: str, try_number: int) -> None:
-                airflow.wait_for("the third request", lambda: len(requested()) > 2, 300)
-                task = airflow.wait_for("the task", lambda: running(airflow, run, "scan", try_number, "daily"), 60)
-                os.kill(task["pid"], signal.SIGKILL)
+    days = [f"2024-01-{day}" for day in (13, 14, 15, 16)]
+    with sandbox.fault("delay", seconds=3, path="search"):
+        run = start(17)
+        kill_after_two_days(run, 1)
+        sandbox.clear_requests()
+        body = {"dry_run": False, "task_ids": ["scan"], "dag_run_id": run, "only_failed": False}
+        airflow.request("POST", "/api/v2/dags/daily/clearTaskInstances", json=body)
+        kill_after_two_days(run, 3)
 
-            wait(start(16))
-            assert sorted(requested()) == [f"2024-01-{day}" for day in (12, 13, 14, 15)]
 
-            days = [f"2024-01-{day}" for day in (13, 14, 15, 16)]
-            with sandbox.fault("delay", seconds=3, path="search"):
-                sandbox.clear_requests()
-                run = start(17)
-                kill_after_two_days(run, 1)
-                wait(run)
-                # The request in flight is sent twice.
-                assert (sorted(set(requested())), len(requested())) == (days, 5)
+def wait(airflow: Airflow, run: str, dag: str) -> None:
+    """Waits for the end of a run, which succeeds."""
+    state = airflow.wait_for(
+        "the end of the run", lambda: ended(airflow, run, dag), 300, lambda: states(airflow, run, dag)
+    )
+    assert state == "success", json.dumps(tasks(airflow, run, dag), indent=1)
 
-                sandbox.clear_requests()
-                body = {"dry_run": False, "task_ids": ["scan"], "dag_run_id": run, "only_failed": False}
-                airflow.request("POST", "/api/v2/dags/daily/clearTaskInstances", json=body)
-                kill_after_two_days(run, 3)
-                wait(run)
-                assert (sorted(set(requested())), len(requested())) == (days, 5)
+
+def requested(sandbox: da.Sandbox, before: int = 0) -> list[str]:
+    """The days of the requests since a number of them."""
+    return [day_of(request.body) for request in sandbox.requests[before:] if "filters" in request.body]
 
 
 def ended(airflow: Airflow, run: str, dag: str = "killed") -> str | None:
@@ -174,9 +159,9 @@ def ended(airflow: Airflow, run: str, dag: str = "killed") -> str | None:
     return state if state in ("success", "failed") else None
 
 
-def states(airflow: Airflow, run: str) -> list[tuple[str, int, str]]:
+def states(airflow: Airflow, run: str, dag: str) -> list[tuple[str, int, str]]:
     """Each task with its index and its state."""
-    return [(task["task_id"], task["map_index"], task["state"]) for task in tasks(airflow, run)]
+    return [(task["task_id"], task["map_index"], task["state"]) for task in tasks(airflow, run, dag)]
 
 
 def day_of(body: dict[str, Any]) -> str:

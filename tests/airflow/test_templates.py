@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from dags import run, tries
 from jinja2 import Undefined
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessSearchOperator
+from dataaccess.airflow import DataAccessSearchOperator
 
 # Of dozens of tasks each.
 pytestmark = pytest.mark.timeout(180)
@@ -26,10 +25,8 @@ PARAMS = {
     "customers": CUSTOMERS,
     "json": json.dumps(CUSTOMERS),
     "python": repr(CUSTOMERS),
-    "tuple": repr(tuple(CUSTOMERS)),
     "set": repr(set(CUSTOMERS)),
     "csv": ",".join(CUSTOMERS),
-    "numpy": " ".join(map(repr, CUSTOMERS)).join("[]"),
     "empty": "",
     "none": None,
 }
@@ -85,10 +82,7 @@ TEXTS = {
     "json": "{{ params.json }}",
     "tojson": "{{ params.customers | tojson }}",
     "python": "{{ params.python }}",
-    "tuple": "{{ params.tuple }}",
     "set": "{{ params.set }}",
-    "split": "{{ params.csv.split(',') }}",
-    "keys": "{{ dict.fromkeys(params.customers).keys() }}",
     "pulled": "{{ ti.xcom_pull('ids') }}",
     "pulled_text": "{{ ti.xcom_pull('json_text') }}",
     "loop": "[{% for each in params.customers %}'{{ each }}', {% endfor %}]",
@@ -111,9 +105,9 @@ def test_a_text_of_a_list_is_a_list(*, is_native: bool) -> None:
         assert found == set(CUSTOMERS), name
 
 
+LISTED = {"OR": [{"AND": [{"attribute": "customer_id", "operator": "matches", "value": "{{ params.customers }}"}]}]}
 WRONG = {
     "audience_csv": lambda: of_audience("audience_csv", "{{ params.csv }}"),
-    "audience_numpy": lambda: of_audience("audience_numpy", "{{ params.numpy }}"),
     "audience_nested": lambda: of_audience("audience_nested", ["{{ params.python }}"]),
     "audience_empty": lambda: of_audience("audience_empty", "{{ params.empty }}"),
     "audience_none": lambda: of_audience("audience_none", "{{ params.none }}"),
@@ -125,19 +119,17 @@ WRONG = {
     ),
     "where_none": lambda: search("where_none", "{{ params.none }}"),
     "where_csv": lambda: search("where_csv", "col('customer_id').matches('{{ params.csv }}')"),
-    "where_json": lambda: search("where_json", "col('customer_id').matches('{{ params.json }}')"),
     "where_python": lambda: search("where_python", "col('customer_id').matches('{{ params.python }}')"),
     "where_set": lambda: search("where_set", 'col("customer_id").equals("{{ params.set }}")'),
-    "where_tuple": lambda: search("where_tuple", 'col("customer_id").equals("{{ params.tuple }}")'),
     "where_keys": lambda: search("where_keys", "col('a').equals(\"{{ {'a': 1} }}\")"),
-    "where_numpy": lambda: search("where_numpy", "col('customer_id').matches({{ params.numpy }})"),
     "where_empty": lambda: search("where_empty", "col('customer_id').equals('{{ params.empty }}')"),
-    "where_no_value": lambda: search("where_no_value", "col('customer_id').equals({{ params.empty }})"),
     "where_no": lambda: search("where_no", "col('customer_id').equals('{{ params.none }}')"),
     "filters": lambda: search(
         "filters",
         {"OR": [{"AND": [{"column": "customer_id", "operator": "equals", "value": "{{ params.empty }}"}]}]},
     ),
+    "filters_list": lambda: search("filters_list", LISTED),
+    "filters_text": lambda: search("filters_text", json.dumps(LISTED)),
     "output": lambda: search("output", "col('customer_id').matches({{ ti.xcom_pull('nothing') }})"),
 }
 
@@ -151,14 +143,6 @@ def test_what_would_find_nothing_is_an_error(sandbox: da.Sandbox, *, is_native: 
     assert {name: done.states[name] for name in WRONG} == dict.fromkeys(WRONG, "failed")
     assert {name: tries(done, name) for name in WRONG} == dict.fromkeys(WRONG, 1)
     assert sandbox.requests == []
-
-
-def test_one_value_with_a_comma_is_written_in_a_list(sandbox: da.Sandbox) -> None:
-    with a_dag("commas") as dag:
-        search("where", "col('name').matches(['{{ params.csv }}']) | col('name').equals('{{ params.csv }}')")
-        of_audience("audience", ["{{ params.csv }}"])
-    assert set(run(dag).states.values()) == {"success"}
-    assert json.dumps([request.body for request in sandbox.requests]).count(json.dumps(PARAMS["csv"])) == 3
 
 
 def test_native_rendering_makes_no_number_of_an_id(sandbox: da.Sandbox) -> None:
@@ -190,8 +174,6 @@ def test_outputs_are_arguments_or_in_texts() -> None:
 OUTPUTS: dict[str, Callable[[Any], Any]] = {
     "matches": lambda output: da.col("customer_id").matches(output),
     "list": lambda output: da.col("customer_id").matches([output]),
-    "joined": lambda output: da.col("customer_id").equals("a") | da.col("customer_id").equals(output),
-    "on": lambda output: da.col("opened").on(output),
     "days": lambda output: da.col("opened").on(da.days(output, "2024-01-16")),
 }
 
@@ -221,19 +203,6 @@ def rendered(done: Any, task_id: str) -> dict[str, Any]:
         return {"where": session.scalars(fields).one()["where"]}
 
 
-def test_a_long_list_is_searched_in_full_and_shown_in_part() -> None:
-    @task
-    def many() -> list[str]:
-        return [f"demo-customer-{index:04}" for index in range(20_000)]
-
-    with a_dag("long") as dag:
-        many() >> search("found", "col('customer_id').matches({{ ti.xcom_pull('many') }})", max_xcom_rows=5_000)
-    done = run(dag)
-    assert len(done.result("found")) == len(DataAccessHook().get_conn().search_items("customer", ["customer_id"], None))
-    assert 400_000 < len(json.dumps(done.result("many"))) < 500_000
-    assert 3_000 < len(rendered(done, "found")["where"]) < 5_000
-
-
 @task
 def texts() -> list[str]:
     return ["on('2024-01-15')", "days('2024-01-15', '2024-01-16')"]
@@ -260,67 +229,16 @@ def test_conditions_map(capfd: pytest.CaptureFixture[str]) -> None:
         mapped("texts_of_days").expand(allocated_time=texts())
         mapped("mapped_days").expand(allocated_time=bare_days().map(da.on))
         mapped("literal").expand(allocated_time=[da.on("2024-01-15"), "on('{{ params.json[:0] }}2024-01-15')"])
-        mapped("keywords").expand_kwargs([{"allocated_time": da.on("2024-01-15")}] * 2)
         mapped("ambiguous").expand(allocated_time=bare_days.override(task_id="again")())
         mapped_items("items").expand(where=customers_of())
-        mapped_items("literals").expand(where=[da.col("customer_id").equals(each) for each in CUSTOMERS])
     done = run(dag)
     failed = {name for name, state in done.states.items() if state == "failed"}
     assert failed == {"ambiguous[0]", "ambiguous[1]"}
-    for name in ("texts_of_days", "mapped_days", "literal", "keywords"):
+    for name in ("texts_of_days", "mapped_days", "literal"):
         assert [len(rows) for rows in done.result(name)] == [73, 73], name
-    for name in ("items", "literals"):
-        # The tasks of a mapped one run in any order.
-        assert sorted(rows[0]["customer_id"] for rows in done.result(name)) == CUSTOMERS, name
+    # The tasks of a mapped one run in any order.
+    assert sorted(rows[0]["customer_id"] for rows in done.result("items")) == CUSTOMERS
     assert "on('2024-01-15')" in "".join(capfd.readouterr())
-
-
-def test_xcom_holds_texts_of_conditions_and_the_figures_of_a_report(tmp_path: Path) -> None:
-    seen: list[Any] = []
-
-    @task
-    def report() -> dict[str, Any]:
-        scan = DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        return scan.to_folder(tmp_path).to_dict()
-
-    @task
-    def see(given: Any, figures: Any) -> None:
-        seen.extend([*given, figures])
-
-    with a_dag("xcom") as dag:
-        see(texts(), report())
-    assert set(run(dag).states.values()) == {"success"}
-    first, second, figures = seen
-    assert [da.filters.parse(text) for text in (first, second)] == [
-        da.on("2024-01-15"),
-        da.days("2024-01-15", "2024-01-16"),
-    ]
-    assert (figures["folder"], figures["rows"], figures["new"]) == (str(tmp_path), 73, 1)
-
-
-def test_a_condition_itself_does_not_come_out_of_xcom() -> None:
-    @task
-    def condition() -> Any:
-        return da.on("2024-01-15")
-
-    with a_dag("condition") as dag:
-        DataAccessSearchOperator(task_id="codes", attrs=["id"], allocated_time=condition())
-    assert run(dag).states["codes"] == "failed"
-
-
-def test_xcom_refuses_rows_and_scans() -> None:
-    @task
-    def scan() -> Any:
-        return DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-    @task
-    def table() -> Any:
-        return DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
-
-    with a_dag("refused") as dag:
-        scan()
-        table()
-    assert set(run(dag).states.values()) == {"failed"}
 
 
 def test_a_mapped_value_that_is_none_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
@@ -344,36 +262,3 @@ def test_a_mapped_value_that_is_none_is_an_error(capfd: pytest.CaptureFixture[st
     }
     assert [tries(done, name) for name in ("where", "status")] == [1, 1]
     assert re.search(r"\bAirflowFailException: where\b.*\bNone\b", "".join(capfd.readouterr()))
-
-
-def test_a_list_in_quotes_in_filters_of_the_specification_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
-    filters = {
-        "OR": [
-            {
-                "AND": [
-                    {"attribute": "customer_id", "operator": "matches", "value": "{{ params.customers }}"},
-                ]
-            }
-        ]
-    }
-    with a_dag("raw") as dag:
-        search("text", json.dumps(filters), retries=2)
-        search("dict", filters, retries=2)
-    done = run(dag)
-    assert done.states == {"text": "failed", "dict": "failed"}
-    assert [tries(done, name) for name in ("text", "dict")] == [1, 1]
-    assert f'AirflowFailException: ValidationError: where: "{CUSTOMERS}" ' in "".join(capfd.readouterr())
-
-
-def test_ids_that_are_no_numbers_are_not_retried() -> None:
-    with a_dag("ids") as dag:
-        search("rows", None, item_type_id="abc", retries=2)
-    done = run(dag)
-    assert done.states == {"rows": "failed"}
-    assert tries(done, "rows") == 1
-
-
-def test_a_task_that_pushes_nothing_pushes_no_figures() -> None:
-    with a_dag("silent") as dag:
-        search("rows", da.col("customer_id").matches(CUSTOMERS), do_xcom_push=False)
-    assert run(dag).xcom("rows", "figures") == []

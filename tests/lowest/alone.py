@@ -44,7 +44,7 @@ def use_arrow(scan: da.Scan) -> None:
 
 def use_cli(scan: da.Scan) -> None:
     """The command."""
-    command = [sys.executable, "-m", "dataaccess", "codes", "--on", "2024-01-15", "--csv"]
+    command = [sys.executable, "-m", "dataaccess", "codes", "--on", "2024-01-15", "--format", "csv"]
     ended = subprocess.run(
         command,
         env=os.environ | {"DATAACCESS_BASE_URL": "sandbox:demo?until=2024-02-29"},

@@ -11,7 +11,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +37,6 @@ def cut_off(service: da.Sandbox) -> Iterator[None]:
     service.switch(maximum_rows=50)
     yield
     service.switch(maximum_rows=None)
-
-
-@contextmanager
-def logged(spark: Any) -> Iterator[None]:
-    """The session keeps the logs of its executors."""
-    setting = "spark.sql.pyspark.worker.logging.enabled"
-    spark.conf.set(setting, "true")
-    try:
-        yield
-    finally:
-        spark.conf.unset(setting)
-
-
-def lines(spark: Any, part: str) -> list[str]:
-    """The lines of the executors' logs with this text."""
-    rows = spark.tvf.python_worker_logs().select("msg").collect()
-    return [line for row in rows for line in row.msg.splitlines() if part in line]
 
 
 RESPONSE: dict[str, Any] = {
@@ -86,32 +68,30 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read) -> None:
 def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
     tasks = client.scan_codes(["id"], allocated_time=days).tasks()
-    response = RESPONSE
     plan = Doubts("error", len(tasks))
     processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]
 
     for index in range(4):
-        processes[index].check(tasks[index], index, response, str(tmp_path))
+        processes[index].check(tasks[index], index, RESPONSE, str(tmp_path))
         # A task that Spark runs again is compared once.
-        processes[index].check(tasks[index], index, response, str(tmp_path))
+        processes[index].check(tasks[index], index, RESPONSE, str(tmp_path))
     # Another use of the scan is another comparison.
-    Doubts("error", len(tasks)).check(tasks[4], 4, response, str(tmp_path))
+    Doubts("error", len(tasks)).check(tasks[4], 4, RESPONSE, str(tmp_path))
     named = r"^request 5 of 60 \(2024-01-05\): .*\b5 of 5\b.*\b50\b.*\(2024-01-01, 2024-01-02, 2024-01-03\b.*\b2\b"
     with pytest.raises(da.DoubtfulDataError, match=named):
-        processes[0].check(tasks[4], 4, response, str(tmp_path))
+        processes[0].check(tasks[4], 4, RESPONSE, str(tmp_path))
     # A response with more rows shows that 50 is no cap.
-    processes[1].check(tasks[5], 5, {**response, "rows": 51}, str(tmp_path))
+    processes[1].check(tasks[5], 5, {**RESPONSE, "rows": 51}, str(tmp_path))
 
 
 def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01")).tasks()[:12]
-    response = RESPONSE
     for _ in range(30):
         plan, barrier = Doubts("warn", 60), threading.Barrier(len(tasks))
 
         def check(index: int, plan: Doubts = plan, barrier: threading.Barrier = barrier) -> None:
             barrier.wait()
-            plan.check(tasks[index], index, response, str(tmp_path))
+            plan.check(tasks[index], index, RESPONSE, str(tmp_path))
 
         with warnings.catch_warnings(record=True) as caught, ThreadPoolExecutor(len(tasks)) as pool:
             warnings.simplefilter("always")
@@ -119,56 +99,12 @@ def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da
         assert [warning.category for warning in caught] == [da.IncompleteWarning]
 
 
-def test_a_response_without_data_is_a_doubt_of_its_request(tmp_path: Path, client: da.Client) -> None:
-    tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
-    text = "the response has no `data`: nothing says whether there are records"
-    warned = [{"category": "IncompleteWarning", "message": text}]
-    response = {**RESPONSE, "rows": 0, "warnings": warned}
-    with pytest.raises(da.DoubtfulDataError, match="no `data`"):
-        Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path))
-    with pytest.warns(da.IncompleteWarning, match="no `data`"):
-        Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path))
-
-
 def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
-    response = RESPONSE
     with pytest.raises(da.DoubtfulDataError, match=str(tmp_path / "gone")):
-        Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
+        Doubts("error", 7).check(tasks[0], 0, RESPONSE, str(tmp_path / "gone"))
     with pytest.warns(da.DataAccessWarning, match=str(tmp_path / "gone")):
-        Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
-
-
-@pytest.mark.usefixtures("cut_off")
-def test_a_known_cap_is_an_error_that_names_the_day(read: Read) -> None:
-    from pyspark.errors import PythonException
-
-    options = {"attrs": "id", "allocated_time": da.on("2024-01-15"), "known_row_cap": 50}
-    with pytest.raises(PythonException) as caught:
-        read(on_doubt="error", **options).count()
-    named = r"dataaccess\.DoubtfulDataError: request 1 of 1 \(2024-01-15\): .*\b50\b.*\bknown_row_cap\b"
-    assert re.match(named, first_line(caught.value))
-    assert read(on_doubt="warn", **options).count() == 50
-
-
-def test_rows_of_another_day_are_an_error(read: Read) -> None:
-    from pyspark.errors import PythonException
-
-    options = {"allocated_time": da.days("2024-01-15", "2024-01-17"), "timezone": "Asia/Ho_Chi_Minh"}
-    # The sandbox cuts days in UTC.
-    with pytest.raises(PythonException) as caught:
-        read(on_doubt="error", **options).count()
-    # The task that fails first.
-    assert re.match(
-        r"dataaccess\.DoubtfulDataError: request ([12]) of 2 \(2024-01-1[56]\): .*\btimezone\b",
-        first_line(caught.value),
-    )
-    assert read(on_doubt="warn", **options).count() > 0
-
-
-def test_rows_without_a_doubt_are_those_of_the_client(read: Read, client: da.Client) -> None:
-    rows = read(attrs="id, allocated_time", allocated_time=MONTH, on_doubt="error").collect()
-    assert [row.id for row in rows] == [row["id"] for row in client.search_codes(["id"], allocated_time=MONTH)]
+        Doubts("warn", 7).check(tasks[0], 0, RESPONSE, str(tmp_path / "gone"))
 
 
 def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
@@ -191,22 +127,6 @@ def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
     assert re.search(r"\bdataaccess\.DoubtfulDataError: request .*\b50\b", error)
 
 
-@pytest.mark.skipif(not HAS_LOGS, reason="this Spark keeps no logs of executors")
-@pytest.mark.usefixtures("cut_off")
-def test_warnings_name_the_request_in_the_logs_of_executors(spark: Any, read: Read) -> None:
-    with logged(spark):
-        options = {"attrs": "id", "on_doubt": "warn"}
-        assert read(allocated_time=MONTH, **options).count() == 31 * 50
-        read(allocated_time=WEEK, known_row_cap=50, **options).count()
-        warned = lines(spark, "IncompleteWarning: request ")
-    # Executors keep the lines of other tests, whose caps differ.
-    known = [line for line in warned if re.search(r"\b50 \w+ of known_row_cap", line)]
-    compared = [line for line in warned if re.search(r"\b50\b", line) and line not in known]
-    # Once for all responses that one process compared, once for each whose count is the known one.
-    assert 1 <= len(compared) <= 2
-    assert len(known) == 7
-
-
 @pytest.mark.usefixtures("cut_off")
 def test_a_response_with_the_known_cap_is_split(read: Read, service: da.Sandbox) -> None:
     options = {"attrs": "id, code_status, allocated_time", "allocated_time": WEEK, "on_doubt": "error"}
@@ -216,11 +136,3 @@ def test_a_response_with_the_known_cap_is_split(read: Read, service: da.Sandbox)
     frame = read(known_row_cap=50, on_suspected_cap="split", **options)
     found = sorted((row.id, row.allocated_time.timestamp()) for row in frame.collect())
     assert [name for name, _ in found] == sorted(whole["id"])
-
-
-def test_another_word_is_no_choice(read: Read) -> None:
-    from pyspark.errors import AnalysisException
-
-    for option in ("on_doubt", "on_suspected_cap"):
-        with pytest.raises(AnalysisException, match=rf"\bValidationError: {option}: .*\bfail\b"):
-            read(allocated_time=MONTH, **{option: "fail"})

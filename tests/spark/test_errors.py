@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -28,13 +30,8 @@ def lines_of(error: Any) -> list[str]:
             {"allocated_time": da.on("2024-01-15"), "code_status": ["sennt"]},
             'dataaccess.ValidationError: code_status[0]: "sennt" ',
         ),
-        (
-            {"allocated_time": da.on("2024-01-15"), "retry_for": "soon"},
-            "dataaccess.ConfigError: retry_for",
-        ),
-        ({"item_type_name": "customer"}, "dataaccess.ValidationError: schema: "),
     ],
-    ids=["option", "request", "setting", "schema"],
+    ids=["option", "request"],
 )
 def test_load_reports_a_wrong_option_and_sends_nothing(
     read: Read, service: da.Sandbox, options: dict[str, object], line: str
@@ -100,26 +97,12 @@ def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_
     assert service.requests == []
 
 
-def test_a_failure_of_a_task_reaches_the_driver(read: Read, service: da.Sandbox) -> None:
-    from pyspark.errors import PythonException
+@pytest.mark.parametrize("version", ["3.5.8", "3.4.0"])
+def test_an_old_spark_is_refused_in_words(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    import dataaccess.spark
 
-    frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
-    with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as caught:
-        frame.collect()
-    line, last = lines_of(caught.value)
-    assert line == last
-    assert line.startswith("dataaccess.ServerError: ")
-    assert "2024-01-15" in line
-    assert "500" in line
-    assert frame.count() > 0
-
-
-def test_a_value_of_another_type_says_the_type_to_write(read: Read) -> None:
-    from pyspark.errors import PythonException
-
-    with pytest.raises(PythonException) as caught:
-        read("id bigint", allocated_time=da.on("2024-01-15")).collect()
-    line, last = lines_of(caught.value)
-    assert line == last
-    assert line.startswith("dataaccess.ResponseError: ")
-    assert "string" in line
+    old = ModuleType("pyspark")
+    old.__version__ = version  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pyspark", old)
+    with pytest.raises(ImportError, match=rf"\b4\.0\b.*\b{version}"):
+        dataaccess.spark.DataAccessSource  # noqa: B018 - the import is what is tested

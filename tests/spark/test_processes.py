@@ -53,20 +53,6 @@ def test_a_reader_pickles_without_its_scan() -> None:
     assert b"2020-01-01" not in long
 
 
-def test_a_partition_has_its_request_alone_and_reads_as_the_scan_does() -> None:
-    days = da.days("2024-01-14", "2024-01-17")
-    made = reader(repr(days))
-    scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["pool_id"], allocated_time=days)
-    found = [pickle.loads(pickle.dumps(partition)) for partition in made.partitions()]
-
-    assert [each.planned[0].body for each in found] == [request["body"] for request in scan.requests()]
-    again = pickle.loads(pickle.dumps(made))
-    tasks = [again._shared.task(each.planned[0]) for each in found]
-    assert [task.id for task in tasks] == [task.id for task in scan.tasks()]
-    assert [task.to_dicts() for task in tasks] == [task.to_dicts() for task in scan.tasks()]
-    assert len({id(task._client) for task in tasks}) == 1
-
-
 def test_a_forked_process_uses_the_client_of_its_parent_as_its_own() -> None:
     """The daemon of Spark forks its workers, and a library of a user may fork a worker."""
     made = reader("on('2024-01-15')")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +19,6 @@ Read = Callable[..., Any]
 pytestmark = pytest.mark.timeout(400)
 
 TEN_DAYS = da.days("2024-01-10", "2024-01-20")
-
-
-def ids(rows: list[Any]) -> list[str]:
-    return [row["id"] for row in rows]
 
 
 def test_the_rows_are_those_of_a_scan_in_one_partition_a_day(read: Read, client: da.Client) -> None:
@@ -46,19 +45,6 @@ def test_the_rows_are_those_of_a_scan_in_one_partition_a_day(read: Read, client:
         ("last_used_source", "string"),
         ("last_used_time", "timestamp"),
     ]
-
-
-def test_a_timestamp_is_an_instant_and_a_timestamp_ntz_the_time_in_utc(read: Read, client: da.Client) -> None:
-    options = {"allocated_time": da.on("2024-01-15")}
-    instants = read("id string, allocated_time timestamp", **options)
-    wall = read("id string, allocated_time timestamp_ntz", **options)
-    expected = client.search_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
-
-    in_utc = {row["id"]: row["allocated_time"].replace("T", " ").removesuffix("Z")[:19] for row in expected}
-    shown = "id", "date_format(allocated_time, 'yyyy-MM-dd HH:mm:ss') as shown"
-    assert {row.id: row.shown for row in wall.selectExpr(*shown).collect()} == in_utc
-    later = {each: str(dt.datetime.fromisoformat(time) + dt.timedelta(hours=7)) for each, time in in_utc.items()}
-    assert {row.id: row.shown for row in instants.selectExpr(*shown).collect()} == later
 
 
 def test_a_timestamp_is_an_instant_of_the_zone_of_records(read: Read, client: da.Client) -> None:
@@ -123,10 +109,6 @@ def test_items_have_the_columns_of_the_schema(read: Read, service: da.Sandbox, c
     assert sorted(text.collect()) == [("s-1", "3"), ("s-2", None)]
 
 
-def test_a_day_without_rows_is_an_empty_partition(read: Read) -> None:
-    assert read(allocated_time=da.on("2023-01-01")).collect() == []
-
-
 def test_many_requests_share_partitions(read: Read, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
     frame = read("id string, day date", allocated_time=days, day_column="day")
@@ -146,11 +128,126 @@ def test_a_stream_is_refused_in_words(read: Read, spark: Any) -> None:
         stream.start().awaitTermination()
 
 
-def test_dataframe_filters_are_done_by_spark(read: Read, service: da.Sandbox) -> None:
-    service.clear_requests()
-    frame = read(allocated_time=da.on("2024-01-15")).where("code_status = 4").select("id")
-    assert 0 < frame.count() < read(allocated_time=da.on("2024-01-15")).count()
+THREE_DAYS = da.days("2024-01-15", "2024-01-18")
 
-    conditions = [str(request.body) for request in service.requests]
-    assert len(conditions) == 2
-    assert not any("code_status" in text.partition("filters")[2] for text in conditions)
+
+def counts(client: da.Client) -> dict[dt.date, int]:
+    """The rows of each of the three days."""
+    days = [dt.date(2024, 1, day) for day in (15, 16, 17)]
+    return {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in days}
+
+
+def test_a_schema_has_the_day_where_and_as_it_says(read: Read, client: da.Client) -> None:
+    frame = read("on_day string, id string", allocated_time=THREE_DAYS, day_column="on_day", attrs="id")
+    assert frame.columns == ["on_day", "id"]
+    found = {row.on_day: row["count"] for row in frame.groupBy("on_day").count().collect()}
+    assert found == {str(day): rows for day, rows in counts(client).items()}
+
+
+def test_each_row_has_the_time_of_its_request(read: Read) -> None:
+    before = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    frame = read(allocated_time=THREE_DAYS, requested_at="true", day_column="day")
+    assert frame.dtypes[-2:] == [("day", "date"), ("requested_at", "timestamp")]
+    rows = frame.select("day", "requested_at").distinct().collect()
+    # One time for each request. The service reports whole seconds.
+    assert len(rows) == 3
+    for row in rows:
+        assert before <= row.requested_at.astimezone(dt.UTC) <= dt.datetime.now(dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "named"),
+    [
+        (None, {"allocated_time": da.since("2024-01-15"), "day_column": "day"}, "day_column: "),
+        (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' "),
+        ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: .*'day'"),
+        (
+            "id string, day bigint",
+            {"allocated_time": THREE_DAYS, "day_column": "day"},
+            r'schema\["day"\]: .*\bday_column\b.*\bdate\b.*\bstring\b.*\bbigint',
+        ),
+        (
+            "id string, requested_at timestamp_ntz",
+            {"allocated_time": THREE_DAYS, "requested_at": "true"},
+            r'schema\["requested_at"\]: .*\brequested_at\b.*\btimestamp\b.*\btimestamp_ntz',
+        ),
+    ],
+)
+def test_a_wrong_column_of_the_request_is_an_error(
+    read: Read, service: da.Sandbox, schema: str | None, options: dict[str, object], named: str
+) -> None:
+    from pyspark.errors import AnalysisException
+
+    service.clear_requests()
+    with pytest.raises(AnalysisException, match=rf"\bdataaccess\.ValidationError: {named}"):
+        read(schema, **options).count()
+    assert service.requests == []
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_loads_of_other_days_stay_and_a_day_is_replaced(
+    spark: Any, client: da.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program of `docs/spark.md`."""
+    # The program ends the session, which other tests need.
+    monkeypatch.setattr(type(spark), "stop", lambda _self: None)
+
+    def load(start: str, stop: str) -> dict[str, int]:
+        monkeypatch.setattr(sys, "argv", ["spark_codes.py", start, stop, str(tmp_path / "codes")])
+        runpy.run_path(str(ROOT / "examples" / "recipes" / "spark_codes.py"))
+        rows = spark.read.parquet(str(tmp_path / "codes")).groupBy("day").count().collect()
+        return {str(row.day): row["count"] for row in rows}
+
+    january = load("2024-01-25", "2024-02-01")
+    assert len(january) == 7
+    both = load("2024-02-01", "2024-02-05")
+    assert {day: rows for day, rows in both.items() if day < "2024-02"} == january
+    assert sorted(set(both) - set(january)) == [f"2024-02-0{day}" for day in range(1, 5)]
+    # The session is seven hours ahead; the days are UTC's, as the client cuts them.
+    for day, rows in both.items():
+        assert rows == len(client.search_codes(["id"], allocated_time=da.on(day)))
+    assert load("2024-01-31", "2024-02-02") == both
+
+
+SETTING = "spark.sql.python.filterPushdown.enabled"
+DAYS = da.days("2024-01-14", "2024-01-17")
+
+
+@pytest.fixture(params=["false", "true"])
+def frame(spark: Any, read: Read, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Three days of codes, with the setting of Spark off and on."""
+    spark.conf.set(SETTING, request.param)
+    yield read(allocated_time=DAYS, day_column="day")
+    spark.conf.unset(SETTING)
+
+
+@pytest.fixture
+def rows(client: da.Client) -> list[tuple[str, int, str]]:
+    """The id, the status and the day of the same codes."""
+    table = client.scan_codes(["id", "code_status", "allocated_time"], allocated_time=DAYS).to_dicts()
+    return [(row["id"], row["code_status"], row["allocated_time"][:10]) for row in table]
+
+
+def ids(frame: Any) -> list[str]:
+    return sorted(row.id for row in frame.select("id").collect())
+
+
+def test_a_frame_used_twice_has_all_rows(frame: Any, rows: list[tuple[str, int, str]], tmp_path: Path) -> None:
+    """With a source that reads filters (`pushFilters`), Spark gives a second use the rows of the first filter."""
+    used = sorted(code for code, status, _ in rows if status == 4)
+    assert ids(frame.where("code_status = 4")) == used
+    assert frame.count() == len(rows)
+    assert ids(frame.where("day = '2024-01-15'")) == sorted(code for code, _, day in rows if day == "2024-01-15")
+    assert ids(frame) == sorted(code for code, _, _ in rows)
+    either = frame.where("code_status = 4 or day = '2024-01-15'")
+    assert ids(either) == sorted(code for code, status, day in rows if status == 4 or day == "2024-01-15")
+    frame.write.parquet(str(tmp_path / "codes"))
+    assert frame.sparkSession.read.parquet(str(tmp_path / "codes")).count() == len(rows)
+
+
+def test_each_use_requests_the_days_of_the_options(frame: Any, service: da.Sandbox) -> None:
+    service.clear_requests()
+    frame.where("day = '2024-01-15' and code_status = 4").count()
+    assert len(service.requests) == 3

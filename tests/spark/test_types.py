@@ -16,7 +16,6 @@ Read = Callable[..., Any]
 
 pytestmark = pytest.mark.timeout(400)
 
-NAMES = ["i-1", "i-2", "i-3"]
 EXACT = {
     "name": "i-1",
     "visits": 2_147_483_647,
@@ -84,14 +83,6 @@ def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, col
     assert line.startswith(f'dataaccess.ResponseError: schema["{name}"]: ')
     assert re.search(rf"\b0\b.* {re.escape(kind)}: .*\b{advised}$", line)
     assert str(INEXACT[name]) not in str(caught.value)
-
-
-def test_other_types_are_refused_with_the_type_to_write(read: Read) -> None:
-    from pyspark.errors import AnalysisException
-
-    for kind, advised in (("float", "double"), ("binary", "string, bigint, int")):
-        with pytest.raises(AnalysisException, match=rf'schema\["pool_id"\]: .* {kind} .*\b{advised}\b'):
-            read(f"id string, pool_id {kind}", allocated_time=da.on("2024-01-15")).count()
 
 
 def test_a_column_without_nulls_is_refused(read: Read) -> None:

@@ -7,7 +7,6 @@ from airflow.sdk import Asset, dag, task
 
 import dataaccess as da
 from dataaccess.airflow import (
-    DataAccessHook,
     DataAccessScanOperator,
     DataAccessSearchOperator,
     DataAccessSegmentExportSensor,
@@ -49,29 +48,6 @@ def killed():
     DataAccessSearchOperator.partial(
         task_id="mapped", attrs=["id"], outlets=[Asset("mapped")], **RETRIES
     ).expand_kwargs(requests)
-
-    @task
-    def forked() -> list[int]:
-        """Processes that a task forks use its client."""
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        global client
-        client = DataAccessHook().get_conn()
-        rows = len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
-        # `Pool` ends its processes by SIGTERM, which those of a task ignore: its end may wait forever.
-        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-            return [rows, *pool.map(rows_of, ["2024-01-15", "2024-01-16"])]
-
-    ended >> forked()
-
-
-client: da.Client
-
-
-def rows_of(day: str) -> int:
-    """Searches in a child."""
-    return len(client.search_codes(["id"], allocated_time=da.on(day)))
 
 
 killed()

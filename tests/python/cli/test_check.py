@@ -91,42 +91,12 @@ def test_scopes_and_a_refused_token(run: Any, demo: da.Sandbox, monkeypatch: pyt
     assert "refused by both requests" in run("check").output
 
 
-@pytest.mark.parametrize(
-    ("address", "code"), [("https://nobody.invalid", 75), ("https://localhost:9", 75), ("http://127.0.0.1:9", 75)]
-)
-def test_a_service_that_is_away(run: Any, monkeypatch: pytest.MonkeyPatch, address: str, code: int) -> None:
+def test_a_service_that_is_away_is_75(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", TOKEN)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", address)
-    found = report(run, *DAY)
-    assert (found[0], found[1]["is_reachable"], right(found[1], "scope item")) == (code, False, None)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "http://127.0.0.1:9")
+    code, found = report(run, *DAY)
+    assert (code, found["is_reachable"], right(found, "scope item")) == (75, False, None)
     assert "not reached" in run("check").output
-
-
-def test_a_port_without_tls_is_69(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", demo.base_url.replace("http://127.0.0.1", "https://localhost"))
-    code, found = report(run)
-    assert (code, "TLS" in found["errors"]["scope item"]) == (69, True)
-
-
-@pytest.mark.parametrize(
-    ("response", "code", "reason"),
-    [
-        (http({"error": "no route"}, status="404 Not Found"), 69, "(HTTP 404)"),
-        (http(b"<html>", content_type="text/html"), 65, "JSON"),
-        (http(b"", status="503 Service Unavailable"), 75, "(HTTP 503)"),
-        (http(b"", status="302 Found", headers=("Location: https://login.example/",)), 69, "login.example"),
-    ],
-    ids=["no path", "no JSON", "busy", "redirect"],
-)
-def test_every_refusal_is_a_reason(
-    run: Any, monkeypatch: pytest.MonkeyPatch, response: bytes, code: int, reason: str
-) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "any")
-    with serving(always(response)) as server:
-        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-        found = report(run)
-        assert reason in run("check").output
-    assert (found[0], reason in found[1]["errors"]["scope item"]) == (code, True)
 
 
 def test_a_proxy_is_shown_without_its_password(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,11 +119,3 @@ def test_what_cannot_be_a_client_is_78(run: Any, tmp_path: Path) -> None:
     token.write_bytes(b"tok\xff")
     code, found = report(run, "--base-url", "http://127.0.0.1:9", "--token-file", str(token))
     assert (code, found["is_ok"], found["is_reachable"]) == (78, False, False)
-
-
-def test_what_is_typed_wrong_sends_nothing(run: Any, demo: da.Sandbox) -> None:
-    demo.clear_requests()
-    ended = run("check", "--day", "15.1.2024")
-    assert (ended.code, ended.output) == (2, "")
-    assert re.search(r"--day: .*15\.1\.2024", ended.reported)
-    assert demo.requests == []

@@ -18,11 +18,7 @@ from support.commands import MODULE
     [
         ("sta", ["plain,status"]),
         ("codes --sta", ["plain,--status"]),
-        ("codes --token-file to", ["file,to"]),
         ("codes -o ja", ["file,ja"]),
-        ("items customer --folder co", ["file,co"]),
-        ("status co", ["file,co"]),
-        ("sandbox --replay r", ["file,r"]),
         ("codes --format c", ["plain,csv"]),
         ("codes --on ", []),
     ],

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 import dataaccess as da
-from dataaccess.cli.application import application
 
 DAY = ("--on", "2024-01-15")
 STORES = ("items", "store", "--item-type-id", "7", "--attrs", "id")
@@ -37,7 +34,7 @@ STRANGE = ("codes", "--on", "2024-01-01", "--attrs", "id,allocated_time")
 
 
 @pytest.mark.usefixtures("strange")
-@pytest.mark.parametrize("form", ["--json", "--format csv", "terminal"])
+@pytest.mark.parametrize("form", ["--json", "terminal"])
 def test_strict_prints_nothing_that_looks_wrong(run: Any, form: str) -> None:
     words = () if form == "terminal" else form.split()
     assert run(*STRANGE, *words, terminal=form == "terminal").code == 0
@@ -47,7 +44,7 @@ def test_strict_prints_nothing_that_looks_wrong(run: Any, form: str) -> None:
 
 
 @pytest.mark.usefixtures("strange")
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl.gz"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize(
     ("option", "day", "datum"),
     [("--strict", "2024-01-01", " 2023-12-31 16:00:00 "), ("--fail-empty", "2024-01-09", "dataaccess: ")],
@@ -71,6 +68,9 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     assert ended.code == 65
     assert re.search(r"\b1 of 2 .* \(2024-01-01\)", ended.reported)
     assert [path.name for path in (tmp_path / "strict").glob("day=*")] == ["day=2024-01-02"]
+    assert run(*words, str(tmp_path / "strict")).code == 0
+    ended = run("status", str(tmp_path / "strict"), "--strict")
+    assert (ended.code, json.loads(ended.output)["doubtful_days"]) == (65, ["2024-01-01"])
     empty = ("codes", "--days", "2024-01-05", "2024-01-07", "--folder", str(tmp_path / "empty"))
     for options in (["--fail-empty"], ["--fail-empty", "--strict"]):
         ended = run(*empty, *options, "--json")
@@ -87,34 +87,6 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
 
 
-def test_a_refused_day_is_65_each_night_until_it_is_accepted(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
-    folder = ("--folder", str(tmp_path))
-    words = ("codes", "--days", "2024-01-14", "2024-01-17", *folder, "--json")
-    strict, status = (*words, "--strict"), ("status", str(tmp_path), "--strict")
-    refused = "2024-01-15"
-
-    def requested(*options: str) -> tuple[int, int, list[str]]:
-        before = len(demo.requests)
-        ended = run(*options)
-        return ended.code, len(demo.requests) - before, json.loads(ended.output)["doubtful_days"]
-
-    assert requested(*strict) == (0, 3, [])
-    with demo.fault("shrink", where={"day": refused}):
-        assert requested(*strict, "--refresh", refused) == (65, 1, [refused])
-        # The next nights, of which one is not strict.
-        assert requested(*strict) == (65, 1, [refused])
-        assert requested(*words) == (0, 1, [refused])
-        assert requested(*strict) == (65, 1, [refused])
-        ended = run(*status)
-        assert (ended.code, json.loads(ended.output)["doubtful_days"]) == (65, [refused])
-        assert "1 doubtful" in ended.reported
-        assert json.loads(run(*words).output)["rows"] == 215
-        assert requested(*strict, "--accept", refused) == (0, 1, [])
-        assert json.loads(run(*strict).output)["rows"] < 215
-        assert requested(*strict) == (0, 0, [])
-    assert run(*status).code == 0
-
-
 def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
     # On Kiritimati it is the 1st of March already.
     now("2024-02-29T12:00+00:00")
@@ -126,78 +98,6 @@ def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
     assert run("codes", "--last", "3", *words).output == "".join(day.output for day in days)
     items = [run(*STORES, "--where", f"col('opened').on({day})", *words) for day in ("'2024-02-29'", "yesterday()")]
     assert (items[0].code, items[1]) == (0, items[0])
-
-
-def test_months_and_inclusive_ends(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent(*words: str) -> list[Any]:
-        ended = run("codes", *words, "--explain", "--json")
-        assert ended.code == 0, ended.reported
-        return [json.loads(line)["filters"]["OR"][0]["AND"] for line in ended.output.splitlines()]
-
-    assert sent("--where", "month('2024-02')") == sent("--days", "2024-02-01", "2024-03-01")
-    until = sent("--until", "2024-01-31")
-    assert until == sent("--where", "before('2024-02-01')")
-    monkeypatch.setenv("DATAACCESS_DAY_COMPARISON", "inclusive")
-    assert sent("--until", "2024-01-31")[0][0]["value"] == until[0][0]["value"] - 1
-
-
-@pytest.mark.parametrize(
-    ("words", "data"),
-    [
-        (["--days", "2024-01-01", "2024-01-31 23:59"], "--days: .* 2024-02-01 "),
-        (["--where", "month('2024-13')"], "--where: .*2024-13"),
-        (["--days", "2024-02-01", "2024-01-01"], "--days: "),
-    ],
-)
-def test_a_range_of_other_than_days_is_refused(run: Any, words: list[str], data: str) -> None:
-    ended = run("codes", *words, "--explain")
-    assert (ended.code, ended.output) == (2, "")
-    assert re.search(data, ended.reported)
-
-
-def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
-    for suffix in ("csv", "parquet"):
-        file = tmp_path / f"codes.{suffix}"
-        words = ("codes", *DAY, "--base-url", "sandbox:demo?until=2024-02-29", "-o", str(file))
-        assert run(*words).code == 0
-        for mode in (0o640, 0o600):
-            file.chmod(mode)
-            assert run(*words).code == 0
-            assert stat.S_IMODE(file.stat().st_mode) == mode
-
-
-def test_an_error_about_attributes_names_attributes(run: Any) -> None:
-    ended = run("codes", *DAY, "--attrs", "id,staus", "--base-url", "sandbox:demo?until=2024-02-29")
-    assert ended.code == 2
-    assert " id, name, pool_id, date_created, allocated_time, allocated_audience, audience_type" in ended.reported
-
-
-def test_advice_names_only_what_the_command_has(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with da.Sandbox() as service:
-        service.load("promotion_code", [row(f"{n}") for n in range(1_000)])
-        monkeypatch.setenv("DATAACCESS_BASE_URL", service.base_url)
-        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
-        ended = run("codes", "--on", "2024-01-01", keeps_warnings=True)
-        assert re.search("warning: .*1000", ended.reported)
-        check_advice("codes", ended.reported)
-    for words in (["-V"], ["--nothing"], ["--attrs", "id"]):
-        check_advice("", run(*words).reported, *words)
-
-
-def check_advice(path: str, text: str, *given: str) -> None:
-    """Each option in a text was given, or is one of the command, or of the command that the text names before it."""
-    found = re.findall(r"(?:dataaccess ((?:[a-z]+ )+))?(?<![\w-])(--?[a-zA-Z][a-z-]*)", text)
-    for command, option in found:
-        assert option in {*given, *options(command.strip() or path)}, (path, command, option, text)
-
-
-def options(path: str) -> set[str]:
-    """The options of a command."""
-    with click.Context(application) as context:
-        command: Any = application
-        for name in path.split():
-            command = command.get_command(context, name)
-        return {one for parameter in command.get_params(context) for one in parameter.opts}
 
 
 def test_exit_codes_are_in_the_help(run: Any) -> None:

@@ -83,14 +83,6 @@ def test_help_loads_neither_the_core_nor_other_commands(words: list[str], loaded
     assert heavy & set(modules) == set()
 
 
-@pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
-def test_the_help_fits_one_screen(run: Any, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    lines = run(*words, "--help").output.splitlines()
-    assert len(lines) <= 40
-    assert any("--json, --quiet" in line for line in lines) == bool(words)
-
-
 def test_no_command_shows_the_list_and_is_an_error(run: Any) -> None:
     ended = run()
     assert (ended.code, ended.output) == (2, "")

@@ -56,29 +56,6 @@ def test_every_command_is_in_the_table() -> None:
     assert sorted(named) == sorted(name for name, _ in commands())
 
 
-def test_every_option_of_the_sandbox_is_on_its_page() -> None:
-    page = ROOT / "docs" / "sandbox.md"
-    with click.Context(application) as context:
-        command = application.get_command(context, "sandbox")
-    assert command is not None
-    text = page.read_text(encoding="utf-8").partition("## Command")[2]
-    options = [max(one.opts, key=len) for one in command.params if isinstance(one, click.Option)]
-    assert [option for option in options if f"`{option}`" not in text] == []
-
-
-def test_every_condition_is_on_the_page() -> None:
-    by_name = dict(commands())
-    text = TEXT.partition("## Conditions")[2].partition("## Files")[0]
-    rows = {
-        option
-        for name in ("codes", "items")
-        for one in by_name[name].params
-        if getattr(one, "section", "").startswith(("Rows", "Days"))
-        for option in one.opts
-    }
-    assert sorted(option for option in rows if option not in text) == ["--item-type-id"]
-
-
 def test_the_exit_codes_are_those_of_errors() -> None:
     own = {int(row[0]) for row in table(PAGE, "## Exit codes")}
     errors = {int(row[0]) for row in table(ROOT / "docs" / "errors.md", "## Exit codes")}

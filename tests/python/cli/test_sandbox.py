@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import signal
@@ -17,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.commands import MODULE, RunHere, run, serving
+from support.commands import MODULE, run, serving
 
 import dataaccess as da
 
@@ -31,28 +30,6 @@ def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
         assert codes
         assert codes[0]["id"].startswith("demo-")
         assert served.client().download_segment(5637051)["message"] == "Success"
-
-
-def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving("--until", "2024-02-29") as served:
-        for name, value in served.exports.items():
-            monkeypatch.setenv(name, value)
-        assert len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 73
-
-
-def test_address_and_token_can_be_json() -> None:
-    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    with process:
-        assert process.stdout
-        found = json.loads(process.stdout.readline())
-        assert found["scopes"] == ["item", "download"]
-        assert da.Client(found["base_url"], token=found["token"]).check().is_ok
-        process.terminate()
-
-
-def test_empty_is_empty() -> None:
-    with serving("--empty") as served:
-        assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
 
 
 def test_a_recording_is_replayed(tmp_path: Path) -> None:
@@ -154,15 +131,3 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     refused = run("sandbox", "--port=no", command=command)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "Traceback" not in refused.stderr
-
-
-def test_it_helps(run_here: RunHere) -> None:
-    assert "sandbox" in run_here("--help")[1]
-    _, reported, _ = run_here("sandbox", "--help")
-    assert all(
-        option in reported
-        for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty"]
-    )
-    code, output, reported = run_here()
-    assert (code, output) == (2, "")
-    assert "--help" in reported or "usage" in reported

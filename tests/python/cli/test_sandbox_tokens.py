@@ -1,4 +1,4 @@
-"""`dataaccess sandbox`: its token, and the scopes of it."""
+"""`dataaccess sandbox`: its token and the scopes of it, and what it refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from support.commands import RunHere, serving
 
 import dataaccess as da
 
-OWN = "my-own-token-0123456789"
+OWN = "a-token-of-thirty-two-characters-1"
+ADMIN = "an-admin-token-of-thirty-two-characters"
 
 
 def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
@@ -58,3 +59,37 @@ def test_a_token_of_the_environment_has_every_scope(run_here: RunHere, monkeypat
     code, output, reported = run_here("sandbox")
     assert (code, output) == (78, "")
     assert re.search(r"\btoken: .* 16 ", reported)
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "code", "data"),
+    [
+        (["--host", "example.com"], {}, 2, r"--host .*127\.0\.0\.1 "),
+        (["--allow-remote"], {}, 2, "--allow-remote: .* admin_token"),
+        (["--allow-remote"], {"TOKEN": OWN}, 2, "--allow-remote: .* admin_token"),
+        (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: .* 32 "),
+        (["--allow-remote"], {"TOKEN": OWN, "ADMIN_TOKEN": OWN}, 78, "admin.token.* token"),
+        (["--until", "2024-02-29", "--empty"], {}, 2, "--until, --empty"),
+        (["--scenario", "a.toml", "--switch", "latency=1"], {}, 2, "--scenario .* platform .* switches"),
+        (["--replay", "/nowhere/exchanges", "--platform", "all-utc"], {}, 2, "--replay .*--port, --json .*--quiet"),
+        (["--token-file", "/nowhere/token"], {}, 2, "'--token-file': .* /nowhere/… "),
+        (["--replay", "/nowhere/exchanges"], {}, 69, "`/nowhere/exchanges` "),
+        (["--token-file", __file__, "--scopes", "item"], {}, 2, "--scopes .*--token-file"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_reported(
+    run_here: RunHere,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    variables: dict[str, str],
+    code: int,
+    data: str,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", value)
+    found, output, printed = run_here("sandbox", *words)
+    assert (found, output) == (code, "")
+    assert re.search(data, printed), printed
+    assert printed.count("\n") == 1
+    assert OWN not in printed

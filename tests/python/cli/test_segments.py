@@ -36,7 +36,7 @@ def test_a_wait_that_is_too_short_prints_the_last_status(run: Any) -> None:
     ended = run("segment", "5637052", "--wait", "--timeout", "0.2s")
     assert ended.code == 75
     assert json.loads(ended.output)["entries"][0]["endTime"] is None
-    assert re.fullmatch(r"dataaccess: .* 5637052 .* 0\.2 s.* --timeout\n", ended.reported)
+    assert re.fullmatch(r"dataaccess: .* 5637052 .* 0\.2 s.* raise timeout\n", ended.reported)
 
 
 def test_a_failed_export_is_an_error_with_its_entries(run: Any, demo: Any) -> None:

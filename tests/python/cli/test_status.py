@@ -30,14 +30,6 @@ def test_the_days_of_a_folder_are_shown_without_a_service(run: Any, folder: Path
     assert (ended.code, "1 missing" in ended.reported) == (65, True)
 
 
-def test_a_folder_without_files_is_65_where_it_matters(run: Any, folder: Path) -> None:
-    for part in folder.glob("day=*/*"):
-        part.unlink()
-    assert run("status", str(folder)).code == 0
-    ended = run("status", str(folder), "--strict")
-    assert (ended.code, "no files" in ended.reported) == (65, True)
-
-
 def test_a_day_that_is_not_over_is_open_and_one_that_may_change_is_quiet(run: Any, tmp_path: Path) -> None:
     with da.Sandbox(now="2024-01-06T12:00") as service:
         days = [f"2024-01-0{day}" for day in range(1, 7)]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import re
 from typing import Any
 
 import pytest
 from support.raw_server import EXPORT, RESPONSE, always, http, serving
-
-import dataaccess as da
-from dataaccess._display.grid import Column, columns_of, fitted, value_text
 
 pytestmark = pytest.mark.usefixtures("demo")
 WIDTHS = (60, 80, 120)
@@ -44,38 +39,6 @@ def test_the_cause_of_a_failure_is_seen(run: Any, monkeypatch: pytest.MonkeyPatc
     assert failed.split()[:2] == ["2", "failed"]
     left_out = "; columns that do not fit: started, took (--json writes all)" if width == 60 else ""
     assert lines[-1] == f"3 entries: 1 running, 1 finished, 1 failed{left_out}"
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_an_empty_table_is_its_count(run: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    assert shown(run, monkeypatch, width, "codes", "--on", "2024-01-15", "--audience", "nobody") == ["0 rows"]
-
-
-def test_print_and_the_command_show_the_same_entries(run: Any, demo: da.Sandbox) -> None:
-    export = demo.start_export(rows=1_234, entries=2, seconds=0)
-    printed = str(demo.client().download_segment(export)).splitlines()
-    lines = re.sub(r"\x1b\[\d+m", "", run("segment", str(export), terminal=True).output).splitlines()
-    assert lines == [printed[1], *printed[3:], printed[0]]
-
-
-def test_wide_characters_take_two_columns() -> None:
-    rows = [{"id": "a", "name": "日本語" * 20}, {"id": "b", "name": "e\u0301" * 30}]
-    lines = fitted(columns_of({"id": "string", "name": "string"}, rows, has_types=False, most=100), 40).lines
-    # Of the 40 columns the names have 36.
-    assert lines[1] == f"a   {('日本語' * 6)[:17]}…"
-    assert lines[2] == "b   " + "e\u0301" * 30
-
-
-def test_the_first_column_is_cut_where_it_alone_is_wider_than_the_terminal() -> None:
-    columns = [Column(["id"], ["x" * 90]), Column(["n"], ["1"], is_number=True, is_whole=True)]
-    found = fitted(columns, 60)
-    assert (found.lines[1], found.left_out) == (f"{'x' * 59}…", ["n"])
-
-
-def test_a_time_has_the_digits_that_it_needs() -> None:
-    moment = dt.datetime(2024, 1, 15, 9)  # noqa: DTZ001 - as columns have it
-    texts = [value_text(moment.replace(microsecond=number)) for number in (0, 120_000, 123_456)]
-    assert texts == ["2024-01-15 09:00:00", "2024-01-15 09:00:00.120", "2024-01-15 09:00:00.123456"]
 
 
 # What a terminal acts on: a title, a cleared screen, C1, a change of direction, a mark beyond 16 bits.

@@ -1,8 +1,4 @@
-"""What pages, docstrings and messages claim of the service is in the API specification, or in a row of the open points.
-
-A sentence on what the service has no, counts, keeps, ignores or knows, or on what the API has no, is listed with its
-ground.
-"""
+"""Pages, docstrings and messages claim nothing of the service that is not in the API specification."""
 
 from __future__ import annotations
 
@@ -17,12 +13,8 @@ from support.pages import ROOT
 CLAIM = re.compile(
     r"\bthe (?:service|platform) (?:has no|counts|keeps|ignores|knows)\b|\bthe API has no\b", re.IGNORECASE
 )
-# By a part of the sentence: a section of the API specification, or the anchor of a row of the open points.
-ALLOWED = {
-    # The time that is spent waiting for the service, which counts: no claim.
-    "time spent waiting for the service counts": "no claim",
-}
-SECTION = re.compile(r"\d(?:\.\d)?")
+# The time that is spent waiting for the service, which counts: no claim.
+NO_CLAIM = "time spent waiting for the service counts"
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -51,29 +43,10 @@ def rust() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), re.sub(r"\\\n\s*|^\s*//[/!]", " ", text, flags=re.MULTILINE)
 
 
-def claims() -> list[tuple[str, str]]:
-    """Each place, and the text around its claim in one line."""
-    found = []
+def test_no_sentence_claims_what_the_specification_does_not_say() -> None:
     for texts in (pages, python, rust):
         for place, text in texts():
-            line = " ".join(text.split())
-            found += [(place, line[max(match.start() - 80, 0) : match.end() + 60]) for match in CLAIM.finditer(line)]
-    return found
-
-
-CLAIMS = claims()
-
-
-@pytest.mark.parametrize(("place", "claim"), CLAIMS, ids=[place for place, _ in CLAIMS])
-def test_a_claim_about_the_service_has_a_ground(place: str, claim: str) -> None:
-    assert any(part in claim for part in ALLOWED), f"{place}: {claim}"
-
-
-def test_each_ground_is_there() -> None:
-    service = (ROOT / "docs/service.md").read_text(encoding="utf-8")
-    for ground in ALLOWED.values():
-        is_section = SECTION.fullmatch(ground) and f"# {ground} " in service
-        assert ground == "no claim" or is_section or f'<a id="{ground}">' in service, ground
+            assert not CLAIM.search(" ".join(text.split()).replace(NO_CLAIM, "")), place
 
 
 @pytest.mark.parametrize(
@@ -90,8 +63,3 @@ def test_a_guess_is_not_told_as_a_fact(guess: str) -> None:
     for texts in (pages, python, rust):
         for place, text in texts():
             assert not said.search(" ".join(text.split())), place
-
-
-def test_a_claim_is_found() -> None:
-    assert CLAIM.search("as the service has no NOT")
-    assert CLAIM.search("The API has no request")

@@ -72,16 +72,6 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {*da.__all__, *da._HOMES} - set().union(*whole.values()) - {"__version__"} == shown - whole.keys()
 
 
-def test_the_messages_of_symptoms_are_those_of_the_code() -> None:
-    """Each piece of a message on the page, from one "…" to the next, is in a source file."""
-    texts = [re.sub(r"\\\n\s*", "", path.read_text(encoding="utf-8")) for path in SOURCES if "tests" not in path.parts]
-    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    messages = re.findall(r"^```text\n\w+: (.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL)
-    parts = [part.strip() for message in messages for part in re.sub(r"\s+", " ", message).split("…") if part.strip()]
-    assert len(parts) > len(messages) >= 6
-    assert [part for part in parts if not any(part in text for text in texts)] == []
-
-
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 

@@ -18,7 +18,7 @@ def daily() -> None:
     """Four days a run."""
     DataAccessScanOperator(
         task_id="scan",
-        folder="{{ var.value.warehouse }}",
+        folder="{{ var.value.warehouse }}/daily",
         attrs=["id"],
         lookback=3,
         retries=1,
