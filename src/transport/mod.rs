@@ -179,6 +179,7 @@ impl Transport {
                 trust,
                 proxy,
                 headers,
+                user_agent,
                 timeouts,
                 record,
                 zone: _,
@@ -194,7 +195,7 @@ impl Transport {
                 max_result_bytes: _,
                 buffered_bytes: _,
             } = settings.clone();
-            (base_url, trust, proxy, headers, timeouts, record)
+            (base_url, trust, proxy, headers, user_agent, timeouts, record)
         };
         parts(one) == parts(other)
     }

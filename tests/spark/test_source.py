@@ -154,3 +154,13 @@ def test_dataframe_filters_are_done_by_spark(read: Read, service: da.Sandbox) ->
     conditions = [str(request.body) for request in service.requests]
     assert len(conditions) == 2
     assert not any("code_status" in text.partition("filters")[2] for text in conditions)
+
+
+def test_the_service_learns_that_spark_asks(spark: Any, service: da.Sandbox) -> None:
+    import pyspark
+
+    service.clear_requests()
+    spark.read.format("dataaccess").option("allocated_time", "on('2024-01-15')").load().count()
+    expected = f") spark/{'.'.join(pyspark.__version__.split('.')[:2])}"
+    assert [request for request in service.requests if not request.headers["user-agent"].endswith(expected)] == []
+    assert service.requests
