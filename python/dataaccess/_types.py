@@ -217,6 +217,7 @@ class ClientOptions(TypedDict, total=False):
     proxy: str | None
     allow_http: bool
     headers: Mapping[str, str] | None
+    user_agent: str | None
     item_types: ItemTypes | None
     attrs_format: AttrsFormat
     known_row_cap: int | None

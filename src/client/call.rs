@@ -317,7 +317,7 @@ impl Client {
             let error = classify::error_for_status(&response, &body);
             // The body alone says whether a 403 refuses the token: without its end the request is retried.
             let is_unclear = response.status == STATUS_PERMISSION && error.kind() != Kind::PermissionDenied;
-            return Err(failure.filter(|_| is_unclear).unwrap_or(error));
+            return Err(failure.filter(|_| is_unclear).unwrap_or_else(|| classify::as_told(error, &response)));
         }
         let mut sink = (call.new_sink)();
         let received = self.receive(call, &mut response, &mut sink, place).await;
@@ -327,7 +327,8 @@ impl Client {
             return Ok(None);
         };
         if let Err(failure) = classify::check_envelope(&envelope, call.content) {
-            return Err(failure.with(|details| details.retry_after = response.retry_after));
+            let failure = failure.with(|details| details.retry_after = response.retry_after);
+            return Err(classify::as_told(failure, &response));
         }
         // Only now, as the response has proved to be a result.
         while let Some(batch) = sink.take()? {

@@ -162,6 +162,17 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     })
 }
 
+/// The error of a response, retried or not as its `x-should-retry` says. No word makes a refused token, a redirect or a
+/// failure that an envelope reports one that is retried.
+pub(super) fn as_told(error: Error, response: &Response) -> Error {
+    match response.should_retry {
+        _ if error.kind() == Kind::PermissionDenied => error,
+        Some(false) if error.is_retryable() => error.permanent().with_reason("not retried, as x-should-retry is false"),
+        Some(true) if response.status >= 400 => error.retryable(),
+        _ => error,
+    }
+}
+
 /// The error of a body with HTTP status 200. One that is empty or not JSON comes from something on the way, if the service
 /// has answered properly before.
 pub(super) fn of_body(error: Error, response: &Response, has_succeeded: bool) -> Error {

@@ -6,6 +6,7 @@ mod memory;
 mod proxy;
 mod timeouts;
 mod trust;
+mod user_agent;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -84,6 +85,12 @@ pub struct Arguments {
     pub allow_http: bool,
     /// Extra headers of each request.
     pub headers: Vec<(String, String)>,
+    /// The program of the user, such as `nightly-job/3`: the end of `User-Agent`.
+    pub user_agent: Option<String>,
+    /// The program that the client is made in, such as `airflow/3.3`.
+    pub host: Option<String>,
+    /// The interpreter, such as `CPython 3.12`.
+    pub python: Option<String>,
     /// Rows at which the service is known to cut off responses. Searches have it as an argument.
     pub known_row_cap: Option<i64>,
     /// File to record the exchanges into.
@@ -116,6 +123,9 @@ impl Default for Arguments {
             proxy: None,
             allow_http: false,
             headers: Vec::new(),
+            user_agent: None,
+            host: None,
+            python: None,
             known_row_cap: None,
             record: None,
             sources: BTreeMap::new(),
@@ -178,6 +188,7 @@ pub struct Settings {
     pub(crate) trust: Trust,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) headers: Vec<(String, String)>,
+    pub(crate) user_agent: String,
     pub(crate) record: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) buffered_bytes: usize,
@@ -217,6 +228,7 @@ impl Settings {
         let interval = arguments.requests_per_second;
         let interval = interval.and_then(|rate| refused.keep("requests_per_second", interval_of(rate)));
         refused.keep("headers", check_headers(&arguments.headers));
+        let user_agent = refused.keep("user_agent", user_agent::resolve(&arguments)).unwrap_or_default();
         let mut counted = |name, value: Option<i64>| value.and_then(|value| refused.keep(name, count(name, value)));
         let max_result_bytes = counted("max_result_bytes", arguments.max_result_bytes).unwrap_or_else(memory::half);
         counted("known_row_cap", arguments.known_row_cap);
@@ -238,6 +250,7 @@ impl Settings {
                 trust,
                 proxy,
                 headers: arguments.headers,
+                user_agent,
                 record: arguments.record,
                 timeouts: Timeouts::default(),
                 buffered_bytes: arguments.buffered_bytes,

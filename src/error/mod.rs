@@ -160,6 +160,13 @@ impl Error {
         self
     }
 
+    /// Marks a failure that no retry fixes.
+    #[must_use]
+    pub fn permanent(mut self) -> Self {
+        self.0.retry = Retry::None;
+        self
+    }
+
     /// Marks a reused connection that was lost before the response began.
     #[must_use]
     pub fn stale(mut self) -> Self {

@@ -8,4 +8,4 @@ mod verdict;
 
 pub use gate::{Caller, Gate, Hold};
 pub use policy::{Policy, RetryState};
-pub use verdict::{Remedy, Verdict, retry_after};
+pub use verdict::{Remedy, Verdict, retry_after, retry_after_ms, should_retry};

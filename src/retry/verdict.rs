@@ -1,4 +1,4 @@
-//! What a failure means for its request and for others, and what `Retry-After` asks for. The client decides it once;
+//! What a failure means for its request and for others, and what its headers ask for. The client decides it once;
 //! policy and gate follow it.
 
 use std::time::{Duration, SystemTime};
@@ -52,6 +52,20 @@ pub fn retry_after(header: &str, now: SystemTime) -> Option<Duration> {
     until.duration_since(now).ok()
 }
 
+/// The delay that `retry-after-ms` asks for, in milliseconds; nothing for an invalid header.
+#[must_use]
+pub fn retry_after_ms(header: &str) -> Option<Duration> {
+    let milliseconds: f64 = header.trim().parse().ok()?;
+    Duration::try_from_secs_f64(milliseconds / 1e3).ok()
+}
+
+/// What `x-should-retry` says; nothing for an invalid header.
+#[must_use]
+pub fn should_retry(header: &str) -> Option<bool> {
+    let says = |word: &str| header.trim().eq_ignore_ascii_case(word);
+    if says("true") { Some(true) } else { says("false").then_some(false) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +91,17 @@ mod tests {
             ("Sun Nov  6 08:50:37 1994", 60.0),
         ] {
             assert_eq!(read(header), Some(seconds), "{header}");
+        }
+    }
+
+    #[test]
+    fn milliseconds_and_the_word_of_the_service_are_read() {
+        for (header, seconds) in [("1500", Some(1.5)), (" 0 ", Some(0.0)), ("-1", None), ("soon", None), ("nan", None)]
+        {
+            assert_eq!(retry_after_ms(header).map(|wait| wait.as_secs_f64()), seconds, "{header}");
+        }
+        for (header, word) in [("true", Some(true)), (" False", Some(false)), ("1", None), ("", None)] {
+            assert_eq!(should_retry(header), word, "{header}");
         }
     }
 

@@ -35,7 +35,7 @@ pub use self::scripted::{Reply, Respond, Step};
 use crate::config::{Settings, Timeouts, Trust};
 use crate::contract::SANDBOX_SERVER;
 use crate::error::{Error, Kind, Result};
-use crate::retry::retry_after;
+use crate::retry::{retry_after, retry_after_ms, should_retry};
 use crate::secret::Secret;
 
 /// Most bytes that are read of an error's body.
@@ -117,8 +117,10 @@ pub struct Response {
     pub status: u16,
     /// `Content-Type`, as one line.
     pub content_type: Option<String>,
-    /// The delay that `Retry-After` asks for.
+    /// The delay that `retry-after-ms` asks for, or else `Retry-After`.
     pub retry_after: Option<Duration>,
+    /// Whether the service wants the request again: `x-should-retry`.
+    pub should_retry: Option<bool>,
     /// `Date`: the time of the service.
     pub date: Option<SystemTime>,
     /// Why something on the way or the service refuses: `Proxy-Status` (RFC 9209) or `WWW-Authenticate`.
@@ -130,6 +132,8 @@ pub struct Response {
 }
 
 const PROXY_STATUS: HeaderName = HeaderName::from_static("proxy-status");
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 impl Transport {
     /// Prepares the pool; does not connect.
@@ -179,6 +183,7 @@ impl Transport {
                 trust,
                 proxy,
                 headers,
+                user_agent,
                 timeouts,
                 record,
                 zone: _,
@@ -194,7 +199,7 @@ impl Transport {
                 max_result_bytes: _,
                 buffered_bytes: _,
             } = settings.clone();
-            (base_url, trust, proxy, headers, timeouts, record)
+            (base_url, trust, proxy, headers, user_agent, timeouts, record)
         };
         parts(one) == parts(other)
     }
@@ -280,15 +285,16 @@ impl Response {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = headers.get(header::DATE).and_then(|value| value.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-        let retry_after =
-            text(header::RETRY_AFTER).and_then(|value| retry_after(&value, date.unwrap_or_else(SystemTime::now)));
+        let in_milliseconds = text(RETRY_AFTER_MS).and_then(|value| retry_after_ms(&value));
+        let in_seconds = || retry_after(&text(header::RETRY_AFTER)?, date.unwrap_or_else(SystemTime::now));
         let location_host = text(header::LOCATION)
             .and_then(|location| response.url().join(&location).ok())
             .and_then(|location| location.host_str().map(str::to_owned));
         Self {
             status: response.status().as_u16(),
             content_type: text(header::CONTENT_TYPE),
-            retry_after,
+            retry_after: in_milliseconds.or_else(in_seconds),
+            should_retry: text(SHOULD_RETRY).and_then(|value| should_retry(&value)),
             date,
             reason: text(PROXY_STATUS).or_else(|| text(header::WWW_AUTHENTICATE)),
             location_host,

@@ -70,7 +70,7 @@ pub(super) fn check_coding(headers: &HeaderMap) -> Result<()> {
 
 fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
     let builder = reqwest::Client::builder()
-        .user_agent(concat!("dataaccess/", env!("CARGO_PKG_VERSION")))
+        .user_agent(&settings.user_agent)
         .default_headers(default_headers(settings)?)
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())

@@ -176,3 +176,23 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
 def thread_names() -> list[str]:
     """Of this process; Linux cuts them."""
     return [name.read_text().strip() for name in Path("/proc/self/task").glob("*/comm")]
+
+
+@pytest.mark.usefixtures("connect")
+def test_the_service_learns_that_airflow_asks(sandbox: da.Sandbox) -> None:
+    from airflow import __version__
+
+    def ends() -> str:
+        return sandbox.requests[-1].headers["user-agent"].partition(") ")[2]
+
+    product = f"airflow/{'.'.join(__version__.split('.')[:2])}"
+    hook = DataAccessHook()
+    hook.client(user_agent="nightly-job/3").search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    assert ends() == f"{product} nightly-job/3"
+
+    async def search() -> None:
+        client = await hook.async_client()
+        await client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+    asyncio.run(search())
+    assert ends() == product

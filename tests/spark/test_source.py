@@ -251,3 +251,13 @@ def test_each_use_requests_the_days_of_the_options(frame: Any, service: da.Sandb
     service.clear_requests()
     frame.where("day = '2024-01-15' and code_status = 4").count()
     assert len(service.requests) == 3
+
+
+def test_the_service_learns_that_spark_asks(spark: Any, service: da.Sandbox) -> None:
+    import pyspark
+
+    service.clear_requests()
+    spark.read.format("dataaccess").option("allocated_time", "on('2024-01-15')").load().count()
+    expected = f") spark/{'.'.join(pyspark.__version__.split('.')[:2])}"
+    assert [request for request in service.requests if not request.headers["user-agent"].endswith(expected)] == []
+    assert service.requests

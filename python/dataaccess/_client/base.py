@@ -12,6 +12,7 @@ from dataaccess._client.settings import PROFILE
 from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
+from dataaccess._core.host import hosted
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
@@ -317,7 +318,13 @@ class BaseClient:
             advice = "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as da.token_file(path)"
         if secrets:
             raise TypeError(f"a {kind} with {secrets[0]} does not pickle, as the pickle would hold it: {advice}")
-        return partial(type(self), **given.value, profile=found.profile_name, token=token), ()
+        arguments = {**given.value, "profile": found.profile_name, "token": token}
+        return partial(type(self)._made_in, found.host, **arguments), ()
+
+    @classmethod
+    def _made_in(cls, host: str | None, **arguments: Any) -> Self:
+        with hosted(host):
+            return cls(**arguments)
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""

@@ -79,6 +79,7 @@ class Client(BaseClient):
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
+        user_agent: Your program, such as "nightly-job/3": the end of `User-Agent`, behind package, Python and platform.
         item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
             "timestamp"}}}`. Calls then need no `item_type_id`, attributes are checked, and columns have their types.
         attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" with commas.

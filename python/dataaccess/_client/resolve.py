@@ -6,6 +6,7 @@ What is wrong with a setting becomes a line with its source. The core raises all
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC
@@ -17,6 +18,7 @@ from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN,
 from dataaccess._contract import ITEM_TYPES
 from dataaccess._core import checks
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
+from dataaccess._core.host import host
 from dataaccess._core.paths import local_path
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
@@ -48,6 +50,7 @@ class Settings:
         self.sources = dict.fromkeys(SETTINGS, DEFAULT)
         self.problems: list[str] = []
         self.profile, self.profile_name = profile, profile_name
+        self.host = host()
         # The addresses that the environment and the profile name: what they have is for these.
         self._of_profile = None if profile is None else profile.settings.value.get("base_url")
         self.named_address = os.environ.get(_BASE_URL) or self._of_profile
@@ -67,6 +70,8 @@ class Settings:
             "headers": [] if headers is None else list(headers.value.items()),
             "sources": {name: _end(source) for name, source in self.sources.items() if source != DEFAULT},
             "trust_env": not self.is_sandbox,
+            "host": self.host,
+            "python": "CPython {}.{}".format(*sys.version_info),
         }
 
     def changed(self, given: Secret) -> Self:
@@ -304,7 +309,7 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
                 choices = " or ".join(f'"{choice}"' for choice in spec.choices)
                 raise ConfigError(f"{name} must be {choices}, not {shortened(given.value)}")
             return given.value
-        case "url":
+        case "url" | "text":
             text = Secret(checks.string(name, given.value))
             return text if spec.is_secret else text.value
         case "path":

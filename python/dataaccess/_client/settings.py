@@ -104,6 +104,7 @@ _SPECS = (
     Spec("proxy", "url", None, "HTTP proxy, in place of the environment's.", is_secret=True, shared=_PROXIES),
     Spec("allow_http", "boolean", False, "Permit an address without TLS."),
     Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True, is_usual=False),
+    Spec("user_agent", "text", None, "Your program, such as nightly-job/3: the end of User-Agent.", is_usual=False),
     Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes.", is_usual=False),
     Spec(
         "attrs_format",

@@ -21,6 +21,8 @@ except ImportError as _error:
         "dataaccess.Client in a task of your own"
     ) from _error
 
+from airflow import __version__ as airflow_version
+
 try:
     from airflow.sdk import conf
     from airflow.sdk.exceptions import (
@@ -57,6 +59,7 @@ __all__ = [
     "PokeReturnValue",
     "TaskDeferred",
     "TriggerEvent",
+    "airflow_version",
     "conf",
     "conn_id_of",
     "get_hook_lineage_collector",

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from dataaccess import AsyncClient, Client
+from dataaccess._core.host import hosted
 from dataaccess._core.secret import Secret
-from dataaccess.airflow.compat import BaseHook
+from dataaccess.airflow.compat import BaseHook, airflow_version
 from dataaccess.airflow.connection import client_arguments
 from dataaccess.errors import ConfigError, DataAccessError
 
@@ -69,11 +70,13 @@ class DataAccessHook(BaseHook):
             >>> client = DataAccessHook(None).client(timeout=900)
         """
         if self.dataaccess_conn_id is None:
-            return Client(**settings)
+            with hosted("airflow", airflow_version):
+                return Client(**settings)
         connection = Secret(self.get_connection(self.dataaccess_conn_id))
         arguments = Secret(client_arguments(connection, settings, self._read_token))
         connection.value.extra_dejson  # noqa: B018 - masks the secrets in logs
-        return Client(**arguments.value)
+        with hosted("airflow", airflow_version):
+            return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """As `client`, asynchronous: for triggers and async tasks.
@@ -84,7 +87,8 @@ class DataAccessHook(BaseHook):
             True
         """
         if self.dataaccess_conn_id is None:
-            return AsyncClient(**settings)
+            with hosted("airflow", airflow_version):
+                return AsyncClient(**settings)
         # Airflow masked the secrets when it read the connection; `extra_dejson` would block the event loop.
         connection = Secret(await self.aget_connection(self.dataaccess_conn_id))
         loop = asyncio.get_running_loop()
@@ -103,7 +107,8 @@ class DataAccessHook(BaseHook):
                 reading.cancel()
             return password
 
-        return AsyncClient(**client_arguments(connection, settings, read_token))
+        with hosted("airflow", airflow_version):
+            return AsyncClient(**client_arguments(connection, settings, read_token))
 
     def test_connection(self) -> tuple[bool, str]:
         """Whether address, token and scopes work, and what was found: the button "Test" of the web UI.

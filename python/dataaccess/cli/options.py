@@ -14,6 +14,7 @@ import click
 
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
+from dataaccess._core.host import hosted
 from dataaccess.cli.ending import is_typed
 from dataaccess.cli.output import logged
 from dataaccess.cli.parts import all_of, option
@@ -111,7 +112,8 @@ class Connection:
         if not is_used:
             options = {"token": "-", **options}
         try:
-            return da.Client(**options)
+            with hosted("cli"):
+                return da.Client(**options)
         except ConfigError as error:
             if not is_used and not has_address:
                 return da.Client(**{**options, "base_url": "http://localhost"})

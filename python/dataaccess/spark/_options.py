@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess import Client
 from dataaccess._client.settings import SETTINGS, boolean, integer
 from dataaccess._core.checks import invalid, problem
+from dataaccess._core.host import hosted
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
 from dataaccess.filters._parse import cut, parse, read
@@ -184,13 +186,19 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"is no option{advice}"
 
 
+def _spark_version() -> str | None:
+    """The version of PySpark, which a test of the options may lack."""
+    return getattr(sys.modules.get("pyspark"), "__version__", None)
+
+
 def client_of(values: Mapping[str, Any]) -> Client:
     """The client, which pickles without its token."""
     settings = {name: values[name] for name in _CLIENT if name in values}
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
-        return Client(**settings)
+        with hosted("spark", _spark_version()):
+            return Client(**settings)
     except ConfigError as error:
         if not any(line.startswith("token") for line in error.problems):
             raise

@@ -24,6 +24,7 @@ known_row_cap = 9
 ca_bundle = "ca.pem"
 proxy = "http://proxy:3128"
 headers = { X-Tenant = "acme" }
+user_agent = "nightly-job/3"
 item_types = { store = 7 }
 record = "exchanges.jsonl"
 timeout = 20
@@ -35,6 +36,7 @@ CLEARED: dict[str, Any] = {
     "ca_bundle": None,
     "proxy": None,
     "headers": None,
+    "user_agent": None,
     "item_types": {},
     "record": None,
 }

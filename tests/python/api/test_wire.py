@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import sys
 from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
 
+import pytest
 from support.raw_server import always, http, serving
 
 import dataaccess as da
+from dataaccess._core.host import hosted
+
+# Such as `dataaccess/0.1.0 (CPython 3.12; Linux x86_64)`.
+PYTHON = f"CPython {sys.version_info.major}.{sys.version_info.minor}"
+AGENT = rf"dataaccess/{re.escape(da.__version__)} \({PYTHON}; (Linux|Darwin|Windows) \w+\)"
+
+
+def agent_of(server: Any, client: Any) -> str:
+    """The `User-Agent` that a client sends."""
+    client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    return str(server.requests[-1].headers["user-agent"])
 
 
 def test_headers_name_the_client_and_the_accepted_encodings(connect: Any) -> None:
@@ -23,10 +37,37 @@ def test_headers_name_the_client_and_the_accepted_encodings(connect: Any) -> Non
     assert first["authorization"] == "Bearer tok-1"
     assert first["content-type"] == "application/json"
     assert first["accept-encoding"] == "gzip, zstd"
-    assert first["user-agent"] == f"dataaccess/{da.__version__}"
+    assert re.fullmatch(AGENT, first["user-agent"])
     assert first["x-tenant"] == "acme"
     assert re.fullmatch(r"[0-9a-f]{16}-1", first["x-request-id"])
     assert first["x-request-id"] != second["x-request-id"]
+
+
+def test_the_host_and_the_program_are_named_behind_the_package(connect: Any) -> None:
+    with serving(always(http())) as server:
+        client = connect(server.base_url, user_agent="nightly-job/3")
+        assert re.fullmatch(f"{AGENT} nightly-job/3", agent_of(server, client))
+        with hosted("airflow", "3.3.1rc2"):
+            client = connect(server.base_url, user_agent="nightly-job/3 (team data)")
+        expected = rf"{AGENT} airflow/3\.3 nightly-job/3 \(team data\)"
+        assert re.fullmatch(expected, agent_of(server, client))
+        copy = client.with_options(user_agent=None)
+        assert re.fullmatch(rf"{AGENT} airflow/3\.3", agent_of(server, copy)), "a copy has the host of its client"
+        assert re.fullmatch(AGENT, agent_of(server, connect(server.base_url))), "a later client has no host"
+
+
+def test_a_client_that_travels_names_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(always(http())) as server:
+        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", "tok-1")
+        with hosted("spark", "4.1.0"):
+            data = pickle.dumps(da.Client())
+        assert re.fullmatch(rf"{AGENT} spark/4\.1", agent_of(server, pickle.loads(data)))
+
+
+def test_a_header_of_the_user_replaces_the_name_of_the_client(connect: Any) -> None:
+    with serving(always(http())) as server:
+        assert agent_of(server, connect(server.base_url, headers={"User-Agent": "mine/1"})) == "mine/1"
 
 
 def test_a_user_may_ask_for_less_compression(connect: Any) -> None:

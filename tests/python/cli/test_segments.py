@@ -26,6 +26,11 @@ def test_the_status_is_a_table_in_a_terminal(run: Any, monkeypatch: pytest.Monke
     assert run("segment", "5637055", terminal=True).output == "no entries yet\n"
 
 
+def test_the_service_learns_that_the_command_asks(run: Any, demo: Any) -> None:
+    assert run("segment", "5637051").code == 0
+    assert demo.requests[-1].headers["user-agent"].endswith(") cli")
+
+
 def test_a_wait_ends_with_the_export(run: Any) -> None:
     ended = run("segment", "5637051", "--wait", "--timeout", "1m")
     assert (ended.code, ended.reported) == (0, "")

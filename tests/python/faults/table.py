@@ -175,6 +175,25 @@ CASES: dict[str, Case] = {
     "H25-429": Case(failure("429 Slow", b"", "Retry-After: 0"), da.ThrottledError, RETRIED),
     "H25-503": Case(failure("503 Busy", b"", "Retry-After: 0"), da.ThrottledError, RETRIED),
     "H25-503-for-too-long": Case(failure("503 Busy", b"", "Retry-After: 999"), da.ThrottledError, LATER),
+    "R9-no-in-a-503": Case(failure("503 Busy", b"", "X-Should-Retry: false"), da.ThrottledError, of=FEW),
+    "R9-no-in-a-502": Case(failure("502 Bad", b"", "X-Should-Retry: FALSE"), da.ServerError, of=FEW),
+    "R9-no-in-a-200": Case(
+        always(http({**GOOD, "code": 503}, headers=("X-Should-Retry: false",))), da.ThrottledError, of=FEW
+    ),
+    "R9-no-in-a-204": Case(always(b"HTTP/1.1 204 Empty\r\nx-should-retry: false\r\n\r\n"), kinds.Truncated, of=FEW),
+    "R9-yes-in-a-409": Case(failure("409 Taken", b"", "X-Should-Retry: true"), da.RequestRejectedError, RETRIED),
+    "R9-yes-in-a-501": Case(failure("501 Not", b"", "X-Should-Retry: true"), da.ServerError, RETRIED, of=FEW),
+    "R9-yes-in-a-401": Case(failure("401 No", b"", "X-Should-Retry: true"), da.PermissionDeniedError, of=FEW),
+    "R9-yes-in-a-403": Case(
+        always(http({"code": 301}, "403 No", headers=("X-Should-Retry: true",))), da.PermissionDeniedError, of=FEW
+    ),
+    "R9-yes-in-a-200": Case(
+        always(http({**GOOD, "code": 400}, headers=("X-Should-Retry: true",))), da.ApiError, of=FEW
+    ),
+    "R9-yes-in-a-302": Case(
+        failure("302 Found", b"", "Location: http://127.0.0.2:9/x", "X-Should-Retry: true"), kinds.Redirect, of=FEW
+    ),
+    "R9-nonsense-in-a-409": Case(failure("409 Taken", b"", "X-Should-Retry: 1"), da.RequestRejectedError, of=FEW),
     **statuses((408, 500, 502, 504, 507, *range(520, 528), 529, 530), da.ServerError, RETRIED),
     **statuses((501, 505, 506, 508, 519, 528, 531, 599), da.ServerError),
     **statuses((400, 402, 404, 407, 409, 418, 425, 428, 430, 499), da.RequestRejectedError),
@@ -265,13 +284,14 @@ H1 | A connection is closed without a byte of a response. | * On a reused connec
 H2 | The service closes idle connections while the next request is sent. | No failure and no retry. At most one request in a hundred arrives twice.
 H9 | Responses of a call are cut off at the same byte, beyond 8 MiB and for 5 s. | No further request. The error says that a proxy probably limits the size of responses.
 H13 H14 H15 | Endless `100 Continue`, silence, headers or bodies that arrive very slowly. | `RequestTimeoutError`: phase `headers` after `timeout`, phase `body` after 30 s of silence, phase `stall` for a slow body. The last two are retried. The time of a slow consumer does not count.
-R1 | `Retry-After` in seconds, as a date, as a Unix time, or as nonsense. | Obeyed within `retry_for`. A longer wait ends the call or run at once. Nonsense is ignored. It counts only on 429 and 503.
+R1 | `Retry-After` in seconds, as a date, as a Unix time, or as nonsense, or `retry-after-ms`, which wins. | Obeyed within `retry_for`. A longer wait ends the call or run at once. Nonsense is ignored. It counts only on 429 and 503.
 R2 | An outage. | Calls and scans retry for `retry_for`. After five failures in a row one request at a time probes, up to 30 s apart. A scan ends with one error, and a run keeps its finished tasks. A call fails only for its own requests.
 R3 | Forked workers fail together. | Each has random pauses of its own.
 R4 | A 429, or a 503 with `Retry-After`. | All requests of the client wait that long, also those that are queued. Then the rate grows from below the one before.
 R5 | Hundreds of failures. | Only reusable connections stay open.
 R6 R7 | A consumer stops taking batches, and a proxy closes unread connections. | The response waits at the service and not in memory. Responses that were read ahead are requested again. Each row comes once.
 R8 | A `token` callable fails or hangs. | A valid token is sent until it expires. The callable has 60 s, then it is called again. Its failures are retried like failed connections, unless its exception shows a mistake in it.
+R9 | `x-should-retry: false` or `true`. | `false` ends the retries of a status or `code`. `true` retries each status from 400 on for `retry_for`, but never a refused token. Anything else is ignored.
 """,
     "The process, the interpreter and the event loop": """
 P1 P2 | The process forks, whatever it is doing, or with a running sandbox. | The child works with connections of its own. A stream that began before, and the parent's sandbox, raise `ClientClosedError` in the child. The parent is not affected.

@@ -155,6 +155,22 @@ def test_an_invalid_wait_is_replaced_by_our_own(connect: Any, ask: Operation, as
         assert len(server.requests) == 2
 
 
+@pytest.mark.fault("R1")
+@pytest.mark.parametrize("ask", OPERATIONS, ids=str)
+def test_milliseconds_win_over_seconds(connect: Any, ask: Operation) -> None:
+    asked = ("retry-after-ms: 1200", "Retry-After: 999")
+    with serving(in_turn(http(b"", "429 Slow", headers=asked), WHOLE)) as server:
+        began = time.monotonic()
+        assert ask(connect(server.base_url, timeout=30))
+        assert 1.2 <= time.monotonic() - began < 15
+    with serving(always(http(b"", "503 Busy", headers=("retry-after-ms: 130000", "Retry-After: 0")))) as server:
+        with pytest.raises(da.ThrottledError) as caught:
+            ask(connect(server.base_url))
+        assert (len(server.requests), caught.value.retry_after) == (1, 130.0)
+    with serving(in_turn(http(b"", "503 Busy", headers=("retry-after-ms: soon", "Retry-After: 0")), WHOLE)) as server:
+        assert ask(connect(server.base_url, timeout=30))
+
+
 @pytest.mark.parametrize(("asked", "ask", "status"), cycled(TOO_LONG, OPERATIONS, ["429 Slow", "503 Busy"]), ids=str)
 def test_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
     with serving(always(throttled(f"Retry-After: {asked}", status=status))) as server:

@@ -12,8 +12,8 @@ import dataaccess as da
 CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.client
     dataaccess._client.profiles dataaccess._client.resolve dataaccess._client.segment dataaccess._client.settings
-    dataaccess._contract dataaccess._core dataaccess._core.checks dataaccess._core.embedded dataaccess._core.log
-    dataaccess._core.paths dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
+    dataaccess._contract dataaccess._core dataaccess._core.checks dataaccess._core.embedded dataaccess._core.host
+    dataaccess._core.log dataaccess._core.paths dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
     dataaccess._display dataaccess._display.column_types dataaccess._display.grid dataaccess._display.text
     dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome dataaccess._scan.schema
     dataaccess.errors dataaccess.filters dataaccess.filters._conditions dataaccess.filters._parse

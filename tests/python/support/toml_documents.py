@@ -74,6 +74,7 @@ right: dict[str, st.SearchStrategy[tuple[Any, Any]]] = {
     "max_result_bytes": st.integers(1, 2**40).map(lambda n: (n, n)),
     "allow_http": st.sampled_from(BOOLEANS),
     "attrs_format": st.sampled_from([("array", "array"), ("string", "string")]),
+    "user_agent": st.sampled_from([("job/3", "job/3"), ("job (team)", "job (team)")]),
     "known_row_cap": st.integers(1, 2**31).map(lambda n: (n, n)),
     "item_types": st.sampled_from([({"store": 7}, {"store": 7}), ('{"store": 7}', {"store": 7})]),
 }
