@@ -120,6 +120,8 @@ WRONG = {
     "where_none": lambda: search("where_none", "{{ params.none }}"),
     "where_csv": lambda: search("where_csv", "col('customer_id').matches('{{ params.csv }}')"),
     "where_python": lambda: search("where_python", "col('customer_id').matches('{{ params.python }}')"),
+    "where_json": lambda: search("where_json", "col('customer_id').matches('{{ params.json }}')"),
+    "where_split": lambda: search("where_split", "col('customer_id').matches({{ params.python.split(',') }})"),
     "where_set": lambda: search("where_set", 'col("customer_id").equals("{{ params.set }}")'),
     "where_keys": lambda: search("where_keys", "col('a').equals(\"{{ {'a': 1} }}\")"),
     "where_empty": lambda: search("where_empty", "col('customer_id').equals('{{ params.empty }}')"),

@@ -118,6 +118,8 @@ def _strings(argument: str, value: object) -> Iterator[str]:
 
 def _refuse_list(argument: str, text: str) -> None:
     is_list = text.lstrip().startswith("[") and text.rstrip().endswith("]")
+    # A list that was split at its commas.
+    is_list = is_list or text.lstrip().startswith(("['", '["')) or text.rstrip().endswith(("']", '"]'))
     if not is_list:
         with suppress(ValidationError):
             is_list = isinstance(listed(argument, text), list | dict)
@@ -128,6 +130,7 @@ def _refuse_list(argument: str, text: str) -> None:
 
 
 def _with_commas(argument: str, text: str) -> Exception:
+    _refuse_list(argument, text)
     several = "write a list for several values, as {{ ids.split(',') }} does"
     return invalid(argument, f"is one string with commas: {several}, and [{cut(repr(text))}] for one", text)
 
