@@ -107,7 +107,7 @@ impl Client {
         let attempts = Box::pin(self.attempts(call, &mut state));
         let outcome = tokio::select! {
             biased;
-            () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
+            () = self.closed.cancelled() => Err(Self::closed_error()),
             outcome = attempts => outcome,
             passed = call.deadline.passed(call.delivery, left), if call.deadline.is_of_call() => Err(match state.last_failure.clone() {
                 None => passed,

@@ -250,6 +250,23 @@ impl Client {
         self.whole(policy, operation, DOWNLOAD_PATH, body, ExpectedContent::Entries, true, timeout).await
     }
 
+    /// Waits between two requests of a wait for an export.
+    pub async fn pause(&self, pause: Duration) -> Result<()> {
+        tokio::select! {
+            () = self.closed.cancelled() => {
+                let context = Context { operation: Some("wait_for_segment"), ..Context::default() };
+                Err(Self::closed_error().with_context(context))
+            }
+            () = tokio::time::sleep(pause) => Ok(()),
+        }
+    }
+
+    /// The error of a client that is closed.
+    #[must_use]
+    pub fn closed_error() -> Error {
+        Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")
+    }
+
     /// POSTs a body, which is JSON, to a path below the base URL, and returns the whole envelope. `timeout` is in place
     /// of the client's.
     pub async fn post(&self, path: &str, body: Bytes, idempotent: bool, timeout: Option<Duration>) -> Result<Envelope> {

@@ -147,6 +147,13 @@ impl RawClient {
         call(py, wait, async move { core.download(export, timeout, polls).await }, dict)
     }
 
+    /// Waits between two requests of a wait, until the client is closed.
+    #[pyo3(signature = (seconds, *, wait))]
+    fn pause<'py>(&self, py: Python<'py>, seconds: f64, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (core, pause) = (self.core(py)?, Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        call(py, wait, async move { core.pause(pause).await }, |py, ()| Ok(py.None()))
+    }
+
     /// Sends any body. Returns the complete response.
     #[pyo3(signature = (path, body, idempotent, timeout, *, wait))]
     fn post<'py>(
@@ -215,10 +222,7 @@ impl RawClient {
     /// The client of this process, unless it is closed.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {
-            return Err(raise(
-                py,
-                Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client"),
-            ));
+            return Err(raise(py, Client::closed_error()));
         }
         if self.token.get().is_running() {
             return Err(PyRuntimeError::new_err(

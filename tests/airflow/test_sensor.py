@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import resource
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -239,3 +241,27 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
             "until": None,
         },
     )
+
+
+def test_hundreds_of_waits_cost_one_process_little(sandbox: da.Sandbox) -> None:
+    export_id = sandbox.start_export(seconds=600)
+
+    async def wait() -> Any:
+        trigger = DataAccessSegmentExportTrigger(export_id, 1, "dataaccess_default")
+        return [event.payload["status"]["entries"][0]["endTime"] async for event in trigger.run()]
+
+    async def all_of_them() -> list[Any]:
+        waits = asyncio.gather(*(wait() for _ in range(300)))
+        while len(sandbox.requests) < 900:
+            await asyncio.sleep(0.1)
+        sandbox.advance(600)
+        return await asyncio.wait_for(waits, 60)
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
+
+    before = resident()
+    ends = asyncio.run(all_of_them())
+    assert len(ends) == 300
+    assert all(ends)
+    assert resident() - before < 150 * 2**20

@@ -133,8 +133,6 @@ class AsyncClient(BaseClient):
         success_codes: Collection[int | str] = (200,),
     ) -> SegmentStatus:
         """As `Client.wait_for_segment`, awaited."""
-        from asyncio import sleep  # not loaded for a `Client`
-
         wait = Wait(self._raw, export_id, timeout, poll, on_update, check, success_codes)
         with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
             while not wait.is_over:
@@ -142,7 +140,8 @@ class AsyncClient(BaseClient):
                     wait.response = await self._raw.download_segment(*wait.arguments, polls=True, wait=False)
                 for _, coroutine in wait.updates():
                     await coroutine
-                await sleep(wait.pause())
+                if seconds := wait.pause():
+                    await self._raw.pause(seconds, wait=False)
         return wait.ended()
 
     # These wait for nothing.

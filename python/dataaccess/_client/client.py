@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from time import sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
@@ -339,7 +338,8 @@ class Client(BaseClient):
                 for name, coroutine in wait.updates():
                     coroutine.close()
                     raise TypeError(f"{name} is a coroutine function, which only AsyncClient can await")
-                sleep(wait.pause())
+                if seconds := wait.pause():
+                    self._raw.pause(seconds, wait=True)
         return wait.ended()
 
     def validate_codes(

@@ -6,7 +6,9 @@ import asyncio
 import json
 import pickle
 import re
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -157,3 +159,37 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
         connect(server.base_url).download_segment(7)
     assert caught.value.field == "data.entries"
     assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)
+
+
+def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
+    def refuse(_status: object) -> None:
+        raise LookupError("enough")
+
+    with serving(always(http(export(None)))) as server, pytest.raises(LookupError):
+        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=refuse)
+
+
+def test_a_client_that_is_closed_ends_its_wait_in_a_pause() -> None:
+    paused = threading.Event()
+    with serving(always(http(export(None)))) as server, ThreadPoolExecutor(1) as pool:
+        client = da.Client(server.base_url, token="tok")
+        wait = pool.submit(client.wait_for_segment, 7, timeout=60, poll=50, on_update=lambda _: paused.set())
+        assert paused.wait(10)
+        client.close()
+        with pytest.raises(da.ClientClosedError):
+            wait.result(10)
+
+
+def test_an_async_client_that_is_closed_ends_its_wait_in_a_pause() -> None:
+    async def closed_in_a_pause(base_url: str) -> None:
+        paused = asyncio.Event()
+        async with da.AsyncClient(base_url, token="tok") as client:
+            waiting = client.wait_for_segment(7, timeout=60, poll=50, on_update=lambda _: paused.set())
+            wait = asyncio.ensure_future(waiting)
+            await asyncio.wait_for(paused.wait(), 10)
+            await client.close()
+            with pytest.raises(da.ClientClosedError):
+                await asyncio.wait_for(wait, 10)
+
+    with serving(always(http(export(None)))) as server:
+        asyncio.run(closed_in_a_pause(server.base_url))

@@ -22,9 +22,47 @@ CALLS = ["search_codes", "search_items", "scan_codes", "scan_items", "download_s
 CHECKS = ["validate_codes", "validate_items"]
 
 
+def names(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+TWINS = [(da.Client, da.AsyncClient), (da.Scan, da.AsyncScan), (da.Task, da.AsyncTask), (da.Batches, da.AsyncBatches)]
+# polars does not await.
+SYNCHRONOUS = {"to_lazyframe"}
+# What waits for nothing.
+IMMEDIATE = {"attributes", "batches", "explain", "iter_rows", "requests", "tasks", "with_options"}
+
+
 def parameters(call: Any) -> list[tuple[str, Any, Any]]:
     found = inspect.signature(call).parameters.values()
     return [(one.name, one.kind, one.default) for one in found]
+
+
+@pytest.mark.parametrize(("kind", "other"), TWINS)
+def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other: Any) -> None:
+    shared = names(kind) - SYNCHRONOUS
+    assert names(other) - {"aclose"} == shared
+    assert parameters(kind) == parameters(other)
+    for name in shared:
+        one, two = getattr(kind, name), getattr(other, name)
+        assert callable(one) == callable(two)
+        if callable(one):
+            assert parameters(one) == parameters(two), name
+            is_awaited = not name.startswith(("scan_", "validate_")) and name not in IMMEDIATE
+            assert (inspect.iscoroutinefunction(one), inspect.iscoroutinefunction(two)) == (False, is_awaited), name
+            assert inspect.getdoc(two), name
+
+
+def test_what_comes_of_scans_has_no_other_names() -> None:
+    shown = {"explain", "requests", "column_names", "schema", "last_stats"}
+    uses = {"head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_csv", "to_jsonl", "to_parquet"}
+    others = {"batches", "iter_rows", "count", "read_folder", "tasks", "to_folder"}
+    assert names(da.Scan) - SYNCHRONOUS == {*shown, *uses, *others}
+    assert names(da.Task) - names(da.Scan) == names(da.AsyncTask) - names(da.AsyncScan) == set()
+    forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
+    forms |= {"num_rows", "column_names", "shape", "schema"}
+    assert names(da.Batch) == forms
+    assert names(da.Table) == forms | {"stats", "head", "missing_ids"}
 
 
 @pytest.mark.parametrize("name", ["codes", "items"])
@@ -61,12 +99,50 @@ def test_checking_a_request_reads_no_environment(call: Any, monkeypatch: pytest.
 EVERYTHING = sorted({*da.__all__, *da._HOMES, *da.errors.__all__} - {"__version__"})
 
 
+def test_what_users_type_is_shown_and_sorted() -> None:
+    constants = [name for name in da.__all__ if name.isupper()]
+    assert da.__all__ == constants + sorted({*da.__all__} - {*constants})
+    assert len(da.__all__) <= 32
+    assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
+    kept = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert kept <= {*EVERYTHING, "PROMOTION_CODE_ATTRIBUTES"}
+
+
+def test_tab_completion_shows_what_users_type() -> None:
+    shown = dir(da)
+    assert shown == sorted(shown)
+    assert {*da.__all__, "errors", "filters", "reports", "sandbox", "tokens", "types"} <= set(shown)
+    assert {name for name in shown if name.endswith(("Error", "Warning"))} <= set(da.errors.__all__)
+    assert dir(da.errors) == sorted(da.errors.__all__)
+
+
+def test_the_import_loads_no_module() -> None:
+    code = "import sys, dataaccess; print([name for name in sys.modules if name.startswith('dataaccess.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_other_name_is_found() -> None:
+    with pytest.raises(AttributeError, match=r" 'serach_codes'$"):
+        da.serach_codes  # type: ignore[attr-defined]  # noqa: B018
+    assert not [name for name in ("scan", "client", "post") if hasattr(da, name)]
+
+
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if not name.isupper()])  # constants have no module
 def test_public_objects_are_of_the_package_whichever_module_defines_them(name: str) -> None:
     value = getattr(da, name)
     assert value.__module__ == "dataaccess"
     assert pickle.loads(pickle.dumps(value)) is value
     assert pickle.dumps(value).count(b"dataaccess._") == 0
+
+
+def test_type_checkers_see_every_name() -> None:
+    tree = ast.parse(Path(da.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == {*da._HOMES, *da._PUBLIC, "__version__", "*"}
 
 
 def test_the_version_is_that_of_the_manifest() -> None:
