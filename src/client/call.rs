@@ -404,7 +404,7 @@ impl Client {
         self.places.acquire().await.ok()
     }
 
-    /// The time of a failed attempt in which rows arrived: not that of a stall.
+    /// The time of a failed attempt in which rows arrived, without the time of a stall.
     fn arriving<B: Batch>(&self, failure: &Error, delivery: &Delivery<B>) -> Duration {
         let is_stall = failure.kind() == Kind::RequestTimeout;
         let stall = if is_stall { self.settings.timeouts.stall } else { Duration::ZERO };

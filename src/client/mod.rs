@@ -238,8 +238,8 @@ impl Client {
         BufferBudget::new(usize::MAX, self.settings.timeouts.unread).of_result(Arc::clone(result))
     }
 
-    /// Downloads the status entries of an export. `timeout` is in place of the client's. A request of a wait `polls`: it
-    /// has no more time than any other, and retries the first contact as a run does.
+    /// Downloads the status entries of an export. `timeout` replaces the timeout of the client. A request of a wait
+    /// `polls`: it has no more time than any other, and retries the first contact as a run does.
     pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>, polls: bool) -> Result<Envelope> {
         let (body, all) = (json(&export)?, self.settings.timeout);
         let (operation, policy, timeout) = if polls {

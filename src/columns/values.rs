@@ -28,7 +28,7 @@ pub enum Values<'a> {
     Bool(&'a BooleanArray),
     /// Microseconds, and their time zone if they have one.
     Timestamp(&'a TimestampMicrosecondArray, Option<&'a str>),
-    /// So many nulls, of a column without a type.
+    /// The number of nulls of a column without a type.
     Nulls(usize),
 }
 

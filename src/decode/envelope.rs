@@ -162,7 +162,7 @@ pub(super) enum Level {
     Records,
 }
 
-/// So many members are compared one by one.
+/// Up to this number, members are compared one by one.
 const FEW: usize = 16;
 
 /// Builds the envelope.

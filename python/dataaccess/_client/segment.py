@@ -269,7 +269,7 @@ class Wait:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Notes a failure that may pass; not of the first contact, which was retried as that of a run is."""
+        """Notes a failure that may pass. A failed first contact is final: it was retried for as long as in a run."""
         self.response, self._failure = None, None
         try:
             yield

@@ -38,8 +38,11 @@ def test_a_response_that_is_no_result_raises_its_error(connect: Any, tmp_path: P
         error = caught.value
         assert kinds.kind_of(error) is case.error, repr(error)
         assert error.attempts == len(server.requests) == len(error.history)
-        # On a busy machine `retry_for` may end before the second attempt: the next test has the time.
-        assert case.retried == RETRIED or error.attempts == (2 if case.retried == ONCE else 1)
+        if case.retried == RETRIED:
+            # On a busy machine `retry_for` may end before the second attempt, and the error says so.
+            assert error.attempts > 1 or "retry_for" in str(error)
+        else:
+            assert error.attempts == (2 if case.retried == ONCE else 1)
     assert error.retryable is (case.retried != NEVER)
     assert error.operation == entry.operation
     assert error.request_id == server.requests[-1].headers["x-request-id"]
