@@ -5,33 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from support.messages import Cases, calls, responses
+from support.messages import Cases, responses
 from support.raw_server import ENTRY, EXPORT, http
 
 EXPORTS = Cases()
-
-EXPORTS.add(
-    calls("""
-        client.download_segment("5637051")
-        client.download_segment(0)
-        client.download_segment(1.5)
-        client.download_segment(17.0)
-        client.download_segment(float("nan"))
-        client.download_segment(True)
-        client.download_segment(None)
-        client.download_segment(2**70)
-        client.download_segment(1)
-        client.wait_for_segment("5637051", timeout=5)
-        client.wait_for_segment(5637051, timeout="5")
-        client.wait_for_segment(5637051, timeout=-1)
-        client.wait_for_segment(5637051, timeout=5, poll=0)
-        client.wait_for_segment(5637051, timeout=5, poll="x")
-        client.wait_for_segment(5637051, timeout=5, check="yes")
-        client.wait_for_segment(5637051, timeout=5, progress=5)
-        client.wait_for_segment(5637051, timeout=5, success_codes="200")
-        client.wait_for_segment(5637051, timeout=5, success_codes=[None])
-    """)
-)
 
 
 def ended(**members: Any) -> dict[str, Any]:

@@ -11,15 +11,13 @@ from typing import Any
 import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
-from support.messages import Case, Cases, User, calls, told
+from support.messages import Case, Cases, User, told
 from support.planted import planted
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, parts, some_days
 from support.streams import response_of
 
 import dataaccess as da
-
-FOLDERS = Cases()
 
 
 def written_again(content: bytes) -> bytes:
@@ -38,49 +36,7 @@ def names(user: User) -> dict[str, Any]:
     return {"scan": scan}
 
 
-FOLDERS.add(
-    calls(
-        """
-        scan.to_folder("other")
-        scan.to_folder("file")
-        scan.to_folder("link")
-        scan.to_folder("")
-        scan.to_folder(7)
-        scan.to_folder(b"codes")
-        scan.to_folder("ftp://host/codes")
-        scan.to_folder("codes", settle="soon")
-        scan.to_folder("codes", settle=-1)
-        scan.to_folder("codes", settle=3600)
-        scan.to_folder("codes", refresh="last 3 days")
-        scan.to_folder("codes", refresh="2024-13-01")
-        scan.to_folder("codes", refresh=["2024-01-02", 5])
-        scan.to_folder("codes", refresh="2024-03-01")
-        scan.to_folder("codes", refresh="days('2024-01-03', '2024-01-01')")
-        scan.to_folder("codes", refresh=da.days("2024-02-01", "2024-02-03"))
-        scan.to_folder("codes", refresh=da.on("2024-01-02"))
-        scan.to_folder("codes", refresh="last_days(x)")
-        scan.to_folder("codes", accept=True)
-        scan.to_folder("codes", accept="2024-03-01")
-        scan.to_folder("codes", accept="last_days(0)")
-        client.scan_codes(["id"], allocated_time=da.after("2024-01-15")).to_folder("codes", accept="2024-01-16")
-        scan.to_folder("codes", on_doubt="raise")
-        scan.to_folder("codes", requested_at="yes")
-        scan.to_folder("codes", tz="Asia/Saigoon")
-        scan.to_folder("codes", progress=5)
-        scan.read_folder("nowhere")
-        scan.read_folder("other")
-        da.folder_status("nowhere")
-        da.folder_status("other")
-        da.folder_status("file")
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), limit=5).to_folder("codes")
-        client.scan_codes(["id", "name"], allocated_time=da.on("2024-01-15")).to_folder("codes", requested_at=5)
-        client.scan_items("customer", ["customer_id", "day"], col("born").on(da.last_days(2))).to_folder("codes")
-        client.scan_items("customer", ["customer_id", "requested_at"],
-            col("customer_id").equals("x")).to_folder("codes", requested_at=True)
-        """,
-        names,
-    )
-)
+FOLDERS = Cases(names)
 
 
 def folder_case(label: str) -> Callable[[Callable[[User, da.Sandbox, Any], object]], None]:

@@ -11,14 +11,12 @@ from typing import Any
 
 import tqdm
 from messages.network import cut
-from support.messages import ADDRESS, Cases, User, calls, data, responses
+from support.messages import ADDRESS, Cases, User, data, responses
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, some_days
 from support.streams import response_of
 
 import dataaccess as da
-
-SCANS = Cases()
 
 DAY = da.on("2024-01-15")
 
@@ -44,33 +42,7 @@ def names(user: User) -> dict[str, Any]:
     }
 
 
-SCANS.add(
-    calls(
-        """
-        len(scan)
-        scan[0]
-        iter(scan)
-        [row for row in ascan]
-        ascan.__arrow_c_stream__()
-        table["nmae"]
-        table[::2]
-        iter(table)
-        split.batches()
-        scan.batches(max_rows=0)
-        scan.batches(max_rows="5")
-        scan.to_pandas(dtype_backend="numpy")
-        scan.to_pandas(progress=5)
-        scan.to_dicts(progress=5)
-        scan.to_dicts(progress=tqdm.tqdm(disable=True))
-        scan.to_dicts(progress=awaited)
-        pickle.dumps(scan)
-        pickle.dumps(table)
-        pickle.dumps(scan.batches())
-        pickle.dumps(next(iter(scan.batches())))
-        """,
-        names,
-    )
-)
+SCANS = Cases(names)
 
 
 def scan_of(client: Any, **options: Any) -> Any:

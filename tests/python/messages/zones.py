@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.messages import ADDRESS, ROW, Cases, User, calls, program
+from support.messages import ADDRESS, ROW, Cases, User, program
 from support.raw_server import always, serving
 
 import dataaccess as da
-
-ZONES = Cases()
 
 
 def names(user: User) -> dict[str, Any]:
@@ -20,23 +18,7 @@ def names(user: User) -> dict[str, Any]:
     return {"samoa": samoa, "scan": scan, "store": store}
 
 
-ZONES.add(
-    calls(
-        """
-        samoa.search_codes(allocated_time=da.on("2011-12-30"))
-        samoa.search_codes(allocated_time=da.on(dt.datetime(2024, 1, 15, 23, tzinfo=dt.timezone.utc)))
-        scan.to_pandas(tz="Asia/Saigoon")
-        scan.to_pandas(tz=7)
-        store.to_pandas(tz="Asia/Tokyo")
-        scan.to_pandas(dtype_backend="numpy")
-        client.check(day="2024-02-30")
-        client.check(day=da.days("2024-01-01", "2024-02-01"))
-        client.check(day=5)
-        """,
-        names,
-    )
-)
-
+ZONES = Cases(names)
 
 SEARCH = """
 import sys

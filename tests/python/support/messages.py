@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import logging
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -28,6 +29,7 @@ from dataaccess.cli import main
 WIDTH = 120
 ADDRESS = "https://cdp.example.com"
 TOKEN = "example-token-0123456789"
+COMMAND = "$ dataaccess "
 ROW = response_of([{"n": "x", "text": "x"}])
 # What varies by machine and run, and what stands for it.
 VARYING = (
@@ -109,7 +111,7 @@ class User:
             code = main(words)
         buffer = reported.buffer
         assert isinstance(buffer, io.BytesIO)
-        return Shown(f"exit {code}\n{buffer.getvalue().decode()}")
+        return Shown(f"exit {code}: {buffer.getvalue().decode()}".rstrip(" :"))
 
 
 def program(text: str, *arguments: str) -> Shown:
@@ -128,20 +130,6 @@ def client_of(server: RawServer, **options: Any) -> da.Client:
 def ask(client: Any) -> object:
     """A search for which a server may send anything."""
     return client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-
-
-def calls(text: str, names: Callable[[User], dict[str, Any]] = lambda _user: {}) -> list[Case]:
-    """A case for each call of a text; a line that is indented continues the one above."""
-    labels = re.sub(r"\n\s+", " ", textwrap.dedent(text).strip()).splitlines()
-
-    def case(label: str) -> Case:
-        def act(user: User) -> object:
-            known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user}
-            return eval(label, known | names(user))
-
-        return Case(label, act)
-
-    return [case(label) for label in labels if label]
 
 
 def responses(table: dict[str, bytes | Responder], use: Callable[[Any], object] = ask, **options: Any) -> list[Case]:
@@ -164,22 +152,34 @@ def data(value: object) -> bytes:
 
 @dataclass
 class Cases:
-    """The cases of a heading, in order; a function is added by the decorator `of`."""
+    """The cases of a heading: functions by their label, and what the calls use that stand in the file itself."""
 
-    cases: list[Case] = field(default_factory=list)
+    names: Callable[[User], dict[str, Any]] = lambda _user: {}
+    acts: dict[str, Callable[[User], object]] = field(default_factory=dict)
+
+    def act(self, label: str) -> Callable[[User], object]:
+        """What a label stands for: a function that has it, a command line or a call."""
+
+        def call(user: User) -> object:
+            known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user} | self.names(user)
+            return user.command(*shlex.split(label[13:])) if label.startswith(COMMAND) else eval(label, known)
+
+        return self.acts.get(label, call)
 
     def of(self, label: str) -> Callable[[Callable[[User], object]], Callable[[User], object]]:
         """Adds a function as the case with this label."""
 
         def add(act: Callable[[User], object]) -> Callable[[User], object]:
-            self.cases.append(Case(label, act))
+            self.add([Case(label, act)])
             return act
 
         return add
 
     def add(self, cases: list[Case]) -> None:
         """Adds cases."""
-        self.cases += cases
+        for case in cases:
+            assert case.label not in self.acts, case.label
+            self.acts[case.label] = case.act
 
 
 class _Records(logging.Handler):
@@ -210,7 +210,7 @@ def logged(level: int) -> Iterator[list[str]]:
 _NUMBERS = count()
 
 
-def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
+def messages_of(act: Callable[[User], object], sandbox: da.Sandbox, root: Path) -> list[str]:
     """What a user sees: warnings, then what was raised or shown."""
     folder = root / f"case-{next(_NUMBERS)}"
     folder.mkdir()
@@ -228,7 +228,7 @@ def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
         patch.setenv("APPDATA", str(folder))
         ended: list[str] = []
         try:
-            shown = case.act(User(folder, sandbox, patch, stack))
+            shown = act(User(folder, sandbox, patch, stack))
         except (Exception, SystemExit) as error:
             ended.append(f"{type(error).__name__}: {error}")
             ended += (f"note: {note}" for note in getattr(error, "__notes__", ()))
