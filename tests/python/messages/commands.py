@@ -40,11 +40,6 @@ def _away(user: User) -> object:
     return user.command("codes", "--on", "2024-01-15", service="http://127.0.0.1:9")
 
 
-@COMMANDS.of("$ dataaccess codes --on 2999-01-01")
-def _nothing(user: User) -> object:
-    return user.command("codes", "--on", "2999-01-01")
-
-
 @COMMANDS.of("$ dataaccess codes --on 2024-01-15, where the token is refused")
 def _denied(user: User) -> object:
     with user.sandbox.fault("expired_token"):

@@ -31,7 +31,6 @@ async def awaited(_status: object) -> None:
     """A callback of an `AsyncClient`."""
 
 
-NO_END = {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
 GOOD = ended(responseCode="200")
 BAD = ended(responseCode="500", responseMessage="The destination refused the file", exportedRows=0)
 
@@ -41,24 +40,17 @@ EXPORTS.add(
             "wait_for_segment(…) of an export that is running": export(ENTRY, GOOD),
             "wait_for_segment(…) of an export without entries": export(),
             "wait_for_segment(…) of an export of which one entry failed": export(GOOD, BAD),
-            "wait_for_segment(…) of an export of which all failed": export(BAD, ended(responseCode=None)),
             "wait_for_segment(…) of an export with another total": export(GOOD, total=3),
             "wait_for_segment(…) of an export with an endTime that is none": export(
                 {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
             ),
-            "wait_for_segment(…) that is refused": http({"code": 301, "message": "no"}, "403 Forbidden"),
         },
         wait(),
     )
 )
 EXPORTS.add(
     responses(
-        {
-            "download_segment(…) of an export with another total": export(GOOD, total="3"),
-            "download_segment(…) of an export with an endTime that is none": export(
-                {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
-            ),
-        },
+        {"download_segment(…) of an export with another total": export(GOOD, total="3")},
         lambda client: client.download_segment(7),
     )
 )

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from messages.scans import stray
-from support.messages import Case, Cases, User
+from support.messages import Cases, User
 
 import dataaccess as da
 
@@ -33,19 +33,11 @@ def _coroutine(user: User) -> None:
     scan.to_csv("rows.csv", on_doubt=_awaited)  # type: ignore[arg-type] # the mistake
 
 
-def doubtful(**options: Any) -> Case:
-    """A file with rows of another day."""
-
-    def act(_user: User) -> None:
-        with stray() as service:
-            scan = service.client().scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-            scan.to_csv("rows.csv", **options)
-
-    given = "".join(f", {name}={value!r}" for name, value in options.items())
-    return Case(f"scan.to_csv('rows.csv'{given}) of rows of another day", act)
-
-
-FILES.add([doubtful(), doubtful(on_doubt="error")])
+@FILES.of("scan.to_csv('rows.csv', on_doubt='error') of rows of another day")
+def _doubtful(_user: User) -> None:
+    with stray() as service:
+        scan = service.client().scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
+        scan.to_csv("rows.csv", on_doubt="error")
 
 
 class NonBlocking(io.RawIOBase):

@@ -155,7 +155,6 @@ NETWORK.add(
         {
             "a connection that is closed without a byte": cut(b""),
             "a connection that is reset without a byte": torn(b""),
-            "half the headers": cut(WHOLE[:40]),
             "a body that is shorter than its length": cut(WHOLE[:-9]),
             "a connection that is reset in the body": torn(WHOLE[:-9]),
             "a response that is no HTTP": cut(b"220 mail ready\r\n\r\n"),
@@ -194,12 +193,6 @@ def _dripping(_user: User) -> object:
 
     with faster(40), serving(drip) as server:
         return ask(client_of(server, timeout=900))
-
-
-@NETWORK.of("a body that is cut off at the same byte again and again")
-def _cut_again(_user: User) -> object:
-    with faster(100), serving(cut(WHOLE[:-9])) as server:
-        return ask(client_of(server, retry_for=20))
 
 
 @NETWORK.of("a long body that is cut off at the same byte again and again")

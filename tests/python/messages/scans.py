@@ -62,10 +62,9 @@ def rows(*values: object) -> bytes:
 
 
 VALUES: dict[str, list[tuple[object, ...]]] = {
-    "int64": [(1, "x"), (1, 1.5), (2**70,), (None, {"a": 1})],
+    "int64": [(1, "x"), (1, 1.5), (None, {"a": 1})],
     "float64": [(1.5, "x"), (2**60 + 1,)],
     "bool": [(True, "yes")],
-    "timestamp": [("2024-01-15 08:00:00", "tomorrow"), ("2024-01-15", 5)],
 }
 for _kind, _values in VALUES.items():
     _label = f'schema={{"n": "{_kind}"}} where n is'
@@ -75,25 +74,11 @@ SCANS.add(
     responses(
         {
             "to_arrow() where n is a string and a number": rows("x", 1),
-            "to_arrow() where text is in no record": response_of([{"n": "x"}]),
-            "to_arrow() where no record has an attribute": response_of([{"a": "x"}]),
-            "to_arrow() of exactly 2,000 rows": response_of([{"n": "x", "text": "x"}] * 2_000),
             "to_arrow() where meta.total is another number": response_of([{"n": "x", "text": "x"}], meta={"total": 40}),
-            "to_arrow() of a response without data": http({"code": 200, "message": "ok"}),
         },
         lambda client: scan_of(client).to_arrow(),
     )
 )
-
-
-@SCANS.of("scan.batches() where the first rows of a column have no value, and a later one is a string")
-def _late_type(user: User) -> object:
-    records: list[dict[str, Any]] = [{"n": None, "text": "x"}] * 100_000 + [
-        {"n": 1.5, "text": "x"},
-        {"n": "x", "text": "x"},
-    ]
-    with user.served(response_of(records)) as client:
-        return list(scan_of(client).batches(max_rows=1_000))
 
 
 @SCANS.of("for batch in scan.batches(): … where the response is cut off")
@@ -116,18 +101,6 @@ def _closed(user: User) -> object:
     next(batches)
     batches.close()
     return next(batches)
-
-
-@SCANS.of("scan.collect() of four days, of which the third is rejected")
-def _a_day(_user: User) -> object:
-    with some_days() as service, service.fault("status", status=400, where={"day": "2024-01-03"}):
-        return by_day(service.client(), ["id"]).collect()
-
-
-@SCANS.of("scan.tasks()[2].collect() that is rejected")
-def _a_task(_user: User) -> object:
-    with some_days() as service, service.fault("status", status=400):
-        return by_day(service.client(), ["id"]).tasks()[2].collect()
 
 
 @SCANS.of("scan.collect() of eight days where five have the same highest number of rows")
@@ -184,12 +157,6 @@ def _known_cap_of_scan(_user: User) -> object:
         return by_day(service.client().with_options(known_row_cap=41), ["id"]).collect()
 
 
-@SCANS.of("client.search_codes(…) of a day in another zone")
-def _stray(_user: User) -> object:
-    with stray() as service:
-        return service.client().search_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-
-
 @SCANS.of("scan.collect() of days in another zone")
 def _stray_scan(_user: User) -> object:
     with stray() as service:
@@ -232,12 +199,6 @@ NOTHING: dict[str, dict[str, Any]] = {
 }
 for _label, _conditions in NOTHING.items():
     SCANS.add(responses({f"client.search_codes({_label}) that finds nothing": EMPTY}, asking(**_conditions)))
-
-
-@SCANS.of("client.search_codes(['id', 'emial'], …) of a service that ignores unknown attributes")
-def _absent(user: User) -> object:
-    with user.served(response_of([{"id": "1"}])) as client:
-        return client.search_items("basket", ["id", "emial", "nmae"], da.col("id").equals("1"), item_type_id=7)
 
 
 @SCANS.of("scan_items('customer', …) of ten ids, of which two have no row")

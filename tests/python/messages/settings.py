@@ -75,7 +75,6 @@ def profile(content: str, name: str = "one", **options: str) -> Case:
 SETTINGS.add([
     profile(GOOD, "onw", token="t"),
     profile(GOOD, "x", token="t"),
-    profile(GOOD),
     profile(GOOD + 'token = "secret"\n', base_url="https://elsewhere.example.com"),
     profile(GOOD + "timeuot = 3\n", token="t"),
     profile(GOOD + "timeout = 0\n", token="t"),
@@ -97,20 +96,8 @@ SETTINGS.add([
     profile("[profiles]\none = 5\n"),
     profile("[profiles"),
     profile("a = " + "[" * 5_000),
-    profile("a = " + "9" * 5_000),
     profile("#" * 2**20 + "#"),
 ])  # fmt: skip
-
-
-@SETTINGS.of("da.Client(profile='one') without a file of profiles")
-def _no_profiles(_user: User) -> object:
-    return da.Client(profile="one")
-
-
-@SETTINGS.of("da.Client(profile='one') with a file that is not UTF-8")
-def _profiles_of_bytes(user: User) -> object:
-    user.file("dataaccess/config.toml", b"token = 'a\xff'")
-    return da.Client(profile="one")
 
 
 @SETTINGS.of("da.Client(profile='one') with a folder as the file")
