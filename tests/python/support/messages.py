@@ -159,12 +159,18 @@ class Cases:
 
     def act(self, label: str) -> Callable[[User], object]:
         """What a label stands for: a function that has it, a command line or a call."""
+        if label in self.acts:
+            return self.acts[label]
+        code = None if label.startswith(COMMAND) else compile(label, label, "eval")
 
         def call(user: User) -> object:
+            if code is None:
+                self.names(user)
+                return user.command(*shlex.split(label.removeprefix(COMMAND)))
             known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user} | self.names(user)
-            return user.command(*shlex.split(label[13:])) if label.startswith(COMMAND) else eval(label, known)
+            return eval(code, known)
 
-        return self.acts.get(label, call)
+        return call
 
     def of(self, label: str) -> Callable[[Callable[[User], object]], Callable[[User], object]]:
         """Adds a function as the case with this label."""
@@ -174,6 +180,10 @@ class Cases:
             return act
 
         return add
+
+    def table(self, acts: dict[str, Callable[[User], object]]) -> None:
+        """Adds functions by their labels."""
+        self.add([Case(label, act) for label, act in acts.items()])
 
     def add(self, cases: list[Case]) -> None:
         """Adds cases."""

@@ -37,13 +37,6 @@ SHOWN: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "contains", "not_", "invert"])
-def test_an_operator_on_a_column_is_no_condition_that_is_always_true(name: str) -> None:
-    operands = (X,) if name in {"not_", "invert"} else (X, 1)
-    with pytest.raises(TypeError, match="matches"):
-        getattr(operator, name)(*operands)
-
-
 def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
     # In pieces, as each sign copies the chain before it.
     pieces = (functools.reduce(operator.or_, (X.equals(number) for number in range(100))) for _ in range(200))
