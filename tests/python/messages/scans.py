@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import tqdm
-from messages.network import cut
 from support.messages import ADDRESS, Cases, User, responses
-from support.raw_server import Responder, always, http, in_turn, serving
+from support.raw_server import Responder, always, closing, http, in_turn, serving
 from support.runs import by_day, some_days
 from support.streams import response_of
 
@@ -83,7 +82,7 @@ SCANS.add(
 
 @SCANS.of("for batch in scan.batches(): … where the response is cut off")
 def _cut(user: User) -> object:
-    with user.served(cut(response_of([{"n": "x", "text": "x"}] * 5_000)[:-5])) as client:
+    with user.served(closing(response_of([{"n": "x", "text": "x"}] * 5_000)[:-5])) as client:
         return list(scan_of(client).batches(max_rows=1_000))
 
 
@@ -249,8 +248,7 @@ def searching(conditions: dict[str, Any]) -> Callable[[Any], object]:
 
 
 for _label, _conditions in NOTHING.items():
-    _found = {f"client.search_codes({_label}) that finds nothing": response_of([])}
-    SCANS.add(responses(_found, searching(_conditions)))
+    SCANS.add(responses({f"client.search_codes({_label}) that finds nothing": response_of([])}, searching(_conditions)))
 
 
 @SCANS.of("for row in awaited batches, without async")
