@@ -15,6 +15,7 @@ from typing import Any
 
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged, responses
 from support.programs import free_port
 from support.proxy import tunnel
@@ -85,20 +86,8 @@ def _silent(_user: User) -> object:
 
 @NETWORK.of("a port that accepts no connection")
 def _no_connection(_user: User) -> object:
-    waiting = []
-    with faster(), socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        for _ in range(8):
-            one = socket.socket()
-            one.settimeout(0)
-            one.connect_ex(listener.getsockname())
-            waiting.append(one)
-        try:
-            return ask(da.Client(f"http://127.0.0.1:{listener.getsockname()[1]}", token=TOKEN, retry_for=0))
-        finally:
-            for one in waiting:
-                one.close()
+    with faster(), black_hole() as (address, _):
+        return ask(da.Client(address, token=TOKEN, retry_for=0))
 
 
 @NETWORK.of("a port that sends nothing in a TLS handshake")

@@ -21,20 +21,17 @@ from typing import Any
 
 import pytest
 from messages.commands import COMMANDS
-from messages.conditions import CONDITIONS
 from messages.exports import EXPORTS
 from messages.files import FILES
 from messages.folders import FOLDERS
-from messages.items import ITEMS
 from messages.logs import LOGS
 from messages.network import NETWORK
 from messages.not_shown import NOT_SHOWN
 from messages.sandboxes import SANDBOXES
 from messages.scans import SCANS
-from messages.searches import SEARCHES
+from messages.searches import CONDITIONS, ITEMS, SEARCHES, ZONES
 from messages.settings import SETTINGS
 from messages.statuses import RESPONSES, STATUSES
-from messages.zones import ZONES
 from support.messages import Cases, entry, messages_of
 
 import dataaccess as da

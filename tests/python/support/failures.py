@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import socket
 import tempfile
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from support.programs import free_port
 from support.raw_server import RESPONSE, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
@@ -113,14 +112,6 @@ def _client(address: str, **options: Any) -> da.Client:
     return da.Client(address, **given)
 
 
-@contextmanager
-def _nobody() -> Iterator[str]:
-    """An address without a listener."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{taken.getsockname()[1]}"
-
-
 def _responded(name: str) -> object:
     respond, options = RESPONSES[name]
     with serving(respond) as server:
@@ -128,8 +119,7 @@ def _responded(name: str) -> object:
 
 
 def _refused() -> object:
-    with _nobody() as address:
-        return _ask(_client(f"http://{address}"))
+    return _ask(_client(f"http://127.0.0.1:{free_port()}"))
 
 
 def _unknown_host() -> object:
@@ -142,8 +132,8 @@ def _no_tls() -> object:
 
 
 def _proxy_refused() -> object:
-    with _nobody() as address:
-        return _ask(_client("https://cdp.example.com", proxy=f"http://user:{PASSWORD}@{address}", retry_for=0))
+    proxy = f"http://user:{PASSWORD}@127.0.0.1:{free_port()}"
+    return _ask(_client("https://cdp.example.com", proxy=proxy, retry_for=0))
 
 
 def _proxy_says_no() -> object:
@@ -216,7 +206,7 @@ OTHERS: dict[str, Callable[[], object]] = {
     and not name.startswith("__")
     and callable(act)
     and act is not _ask
-    and name not in {"_client", "_nobody", "_responded"}
+    and name not in {"_client", "_responded"}
 }
 
 
