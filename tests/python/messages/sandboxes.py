@@ -96,33 +96,6 @@ def _unused(user: User) -> object:
     return None
 
 
-def scenario(content: str, name: str = "night.toml") -> Case:
-    """A sandbox of a scenario."""
-    shown = content.strip().replace("\n", " ")
-    label = f"da.Sandbox.scenario({name!r}) with {shown[:80]}"
-    return Case(label, lambda user: user.stack.enter_context(da.Sandbox.scenario(user.file(name, content))))
-
-
-SANDBOXES.add([
-    Case("da.Sandbox.scenario('.toml')", lambda user: da.Sandbox.scenario(user.file("a/.toml").parent)),
-    Case("da.Sandbox.scenario(5)", lambda _user: da.Sandbox.scenario(5)),  # type: ignore[arg-type] # the mistake
-    scenario("[faults"),
-    scenario("demo = maybe"),
-    scenario('{"switches": {}, "switches": {}}', "night.json"),
-    scenario("[" * 5_000, "night.json"),
-    scenario("swiches = {}"),
-    scenario("switches = 5"),
-    scenario("now = 2024-01-01"),
-    scenario("now = 'yesterday'"),
-    scenario("[switches]\nlatnecy = 1"),
-    scenario("[switches]\nlatency = -1"),
-    scenario("[demo]\nuntill = '2024-02-29'"),
-    scenario("[[faults]]\nstatus = 5"),
-    scenario('[[faults]]\nkind = "explode"'),
-    scenario("[[exports]]\nrows = 5\nsecond = 2"),
-])  # fmt: skip
-
-
 @SANDBOXES.of("da.Sandbox.connect(…) to a service of another kind")
 def _no_sandbox(_user: User) -> object:
     with serving(always(http(b"<html>", content_type="text/html"))) as server:

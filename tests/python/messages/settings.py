@@ -20,40 +20,6 @@ def _several(_user: User) -> object:
     return da.Client("cdp.example.com", **wrong)  # type: ignore[arg-type] # mistakes
 
 
-# Of the environment.
-
-
-def variables(call: str = f'da.Client("{ADDRESS}", token="t")', **values: str) -> Case:
-    """A client where these variables are set."""
-
-    def act(user: User) -> object:
-        for name, value in values.items():
-            user.patch.setenv(name, value)
-        return eval(call, {"da": da})
-
-    return Case(f"{call} with {', '.join(f'{name}={value}' for name, value in values.items())}", act)
-
-
-SETTINGS.add([
-    variables(DATAACCESS_URL=ADDRESS),
-    variables(DATAACCESS_XYZZY="1"),
-    variables(DATAACCESS_TIMEZONE="Asia/Saigoon"),
-    variables(DATAACCESS_CA_BUNDLE="nowhere.pem"),
-    variables(SSL_CERT_FILE="nowhere.pem"),
-    variables(HTTPS_PROXY="gopher://proxy"),
-    variables("da.Client()", DATAACCESS_BASE_URL="ftp://cdp.example.com", DATAACCESS_TOKEN="t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="Bearer t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_TOKEN_FILE="token"),
-    variables('da.Client("https://elsewhere.example.com")', DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_PROFILE="night"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_TIMEOUT="fast"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_CONCURRENCY="many"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ALLOW_HTTP="maybe"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ITEM_TYPES="store"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_LOG="loud"),
-])  # fmt: skip
-
-
 # Of a file of profiles.
 
 
@@ -126,24 +92,6 @@ def _token_of_another(user: User) -> object:
     user.profiles(GOOD + 'token = "secret"\n')
     user.patch.setenv("DATAACCESS_TOKEN", "t")
     return da.Client(profile="one")
-
-
-# Of a CA bundle.
-
-
-def bundle(content: str | bytes, what: str) -> Case:
-    """A client with this bundle."""
-
-    def act(user: User) -> object:
-        return da.Client(ADDRESS, token="t", ca_bundle=user.file("ca.pem", content))
-
-    return Case(f"da.Client(…, ca_bundle='ca.pem') with {what}", act)
-
-
-SETTINGS.add([
-    bundle("nothing", "a file without certificates"),
-    bundle("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n", "a certificate that is damaged"),
-])  # fmt: skip
 
 
 # Of tokens that are made for each use.

@@ -30,6 +30,8 @@ WIDTH = 120
 ADDRESS = "https://cdp.example.com"
 TOKEN = "example-token-0123456789"
 COMMAND = "$ dataaccess "
+# Variables of the environment, as a label has them behind the call.
+VARIABLES = re.compile(r" with [A-Z_]+=")
 ROW = response_of([{"n": "x", "text": "x"}])
 # What varies by machine and run, and what stands for it.
 VARYING = (
@@ -161,12 +163,16 @@ class Cases:
         """What a label stands for: a function that has it, a command line or a call."""
         if label in self.acts:
             return self.acts[label]
-        code = None if label.startswith(COMMAND) else compile(label, label, "eval")
+        written, _, given = label.partition(" with ") if VARIABLES.search(label) else (label, "", "")
+        variables = dict(each.split("=", 1) for each in given.split(", ") if each)
+        code = None if label.startswith(COMMAND) else compile(written, label, "eval")
 
         def call(user: User) -> object:
             if code is None:
                 self.names(user)
                 return user.command(*shlex.split(label.removeprefix(COMMAND)))
+            for name, value in variables.items():
+                user.patch.setenv(name, value)
             known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user} | self.names(user)
             return eval(code, known)
 
