@@ -33,10 +33,16 @@ CODE_CONDITION = {
 }  # fmt: skip
 
 
-def changed(condition: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
-    """A body of a condition whose members differ so; `...` is none."""
+TIME = {
+    "column": "allocated_time", "type": 2, "data_type": "datetime", "operator": "equals", "value": 1705276800000,
+    "time_unit": "DAY",
+}  # fmt: skip
+
+
+def changed(condition: dict[str, Any], members: dict[str, Any], *others: dict[str, Any]) -> dict[str, Any]:
+    """A body of a condition whose members differ so, and others; `...` is none."""
     kept = {name: value for name, value in {**condition, **members}.items() if value is not ...}
-    return {"OR": [{"AND": [kept]}]}
+    return {"OR": [{"AND": [kept, *others]}]}
 
 
 def names(_user: User) -> dict[str, Any]:
@@ -49,7 +55,7 @@ def names(_user: User) -> dict[str, Any]:
         "deep": deep,
         "client": da.Client("http://127.0.0.1:9", token="t", retry_for=0, item_types=known),
         "where": lambda **members: changed(CONDITION, members),
-        "code_where": lambda **members: changed(CODE_CONDITION, members),
+        "code_where": lambda **members: changed(CODE_CONDITION, members, TIME),
         "ID": col("customer_id").equals("17"),
     }
 

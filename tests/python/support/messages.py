@@ -247,7 +247,9 @@ def messages_of(act: Callable[[User], object], sandbox: da.Sandbox, root: Path) 
             shown = act(User(folder, sandbox, patch, stack))
         except (Exception, SystemExit) as error:
             ended.append(f"{type(error).__name__}: {error}")
-            ended += (f"note: {note}" for note in getattr(error, "__notes__", ()))
+            # The first note of several problems is what the message begins with.
+            notes = [note for note in getattr(error, "__notes__", ()) if not str(error).startswith(note)]
+            ended += (f"note: {note}" for note in notes)
         else:
             ended += shown.splitlines() if isinstance(shown, Shown) else []
     warned = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
