@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import time
 from datetime import timedelta, timezone
+from typing import Any
 
 from support.messages import ADDRESS, ROW, TOKEN, Case, Cases, User, ask, program
 from support.raw_server import always, serving
 
 import dataaccess as da
 
-SETTINGS = Cases(lambda _user: {"pickle": pickle, "timezone": timezone, "timedelta": timedelta})
+
+def names(user: User) -> dict[str, Any]:
+    """What the calls use."""
+
+    def search_with(token: Any) -> object:
+        with user.served(ROW, token=token, timeout=0.1) as client:
+            return ask(client)
+
+    def raises() -> str:
+        raise LookupError("no vault")
+
+    known = {"pickle": pickle, "timezone": timezone, "timedelta": timedelta, "time": time}
+    return {**known, "search_with": search_with, "raises": raises}
+
+
+SETTINGS = Cases(names)
 
 
 @SETTINGS.of("da.Client(…) with several wrong settings")
@@ -97,49 +114,6 @@ def _token_of_another(user: User) -> object:
 # Of tokens that are made for each use.
 
 
-def token_of(make: object, label: str) -> Case:
-    """A search with a token that is made by a function."""
-
-    def act(user: User) -> object:
-        with user.served(ROW, token=make, timeout=0.1) as client:
-            return ask(client)
-
-    return Case(f"token={label}", act)
-
-
-def _raises() -> str:
-    raise LookupError("no vault")
-
-
-def _hangs() -> str:
-    import time
-
-    time.sleep(1)
-    return TOKEN
-
-
-SETTINGS.add([
-    token_of(_raises, "a function that raises LookupError"),
-    token_of(lambda: 7, "lambda: 7"),
-    token_of(lambda: "", "lambda: ''"),
-    token_of(lambda: "t\n", "lambda: 't\\n'"),
-    token_of(lambda: "Bearer t", "lambda: 'Bearer t'"),
-    token_of(lambda: "t\ud800", "lambda: 't\\ud800'"),
-    token_of(lambda: ("t", "soon"), "lambda: ('t', 'soon')"),
-    token_of(lambda: ("t", 3600), "lambda: ('t', 3600)"),
-    token_of(lambda: ("t", float("nan")), "lambda: ('t', nan)"),
-    token_of(lambda: ("t", da_naive()), "lambda: ('t', datetime.now())"),
-    token_of(_hangs, "a function that takes longer than timeout"),
-])  # fmt: skip
-
-
-def da_naive() -> object:
-    """A time without a zone."""
-    from datetime import datetime
-
-    return datetime(2024, 1, 1)  # noqa: DTZ001 - the mistake
-
-
 @SETTINGS.of("token=a function that uses the client which calls it")
 def _uses_itself(user: User) -> object:
     clients: list[da.Client] = []
@@ -151,31 +125,6 @@ def _uses_itself(user: User) -> object:
     with user.served(ROW, token=token, timeout=5) as client:
         clients.append(client)
         return ask(client)
-
-
-def token_file(content: bytes | None, what: str) -> Case:
-    """A search with the token of a file."""
-
-    def act(user: User) -> object:
-        path = user.folder / "token" if content is None else user.file("token", content)
-        if content is not None:
-            path.chmod(0o600)
-        with user.served(ROW, token=da.token_file(path)) as client:
-            return ask(client)
-
-    return Case(f"token=da.token_file('token') with {what}", act)
-
-
-SETTINGS.add([
-    Case("da.token_file('nowhere')()", lambda _user: da.token_file("nowhere")()),
-    Case("da.token_file(7)", lambda _user: da.token_file(7)),  # type: ignore[arg-type] # the mistake
-    Case("da.token_file('token')() with an empty file", lambda user: da.token_file(user.file("token"))()),
-    Case("da.token_file('token')() of bytes", lambda user: da.token_file(user.file("token", b"t\xff"))()),
-    token_file(None, "no file"),
-    token_file(b"\n", "an empty file"),
-    token_file(b"t\xff", "a file that is not UTF-8"),
-    token_file(b"one two", "a file of two words"),
-])  # fmt: skip
 
 
 @SETTINGS.of("token=da.token_file('token') with a file that others can read")

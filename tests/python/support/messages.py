@@ -82,16 +82,17 @@ class User:
         """A client of the demo data."""
         return da.Client(self.sandbox.base_url, token=self.sandbox.issue_token())
 
-    def file(self, name: str, content: str | bytes = "") -> Path:
+    def file(self, name: str, content: str | bytes = "", mode: int = 0o644) -> Path:
         """A file in the folder."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.chmod(mode)
         return path
 
     def profiles(self, content: str) -> None:
         """The file of profiles."""
-        self.file("dataaccess/config.toml", content).chmod(0o600)
+        self.file("dataaccess/config.toml", content, 0o600)
 
     @contextmanager
     def served(self, response: bytes | Responder, **options: Any) -> Iterator[da.Client]:
