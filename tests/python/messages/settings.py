@@ -8,10 +8,13 @@ import time
 from datetime import timedelta, timezone
 from typing import Any
 
-from support.messages import ADDRESS, ROW, TOKEN, Case, Cases, User, ask, program
+from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, program
 from support.raw_server import always, serving
 
 import dataaccess as da
+
+# A file of profiles, to which a case may add.
+GOOD = f'[profiles.one]\nbase_url = "{ADDRESS}"\n'
 
 
 def names(user: User) -> dict[str, Any]:
@@ -24,7 +27,18 @@ def names(user: User) -> dict[str, Any]:
     def raises() -> str:
         raise LookupError("no vault")
 
-    known = {"pickle": pickle, "timezone": timezone, "timedelta": timedelta, "time": time}
+    def profile(content: str, name: str = "one", **options: Any) -> object:
+        user.profiles(content)
+        return da.Client(profile=name, **options)
+
+    known = {
+        "GOOD": GOOD,
+        "profile": profile,
+        "pickle": pickle,
+        "timezone": timezone,
+        "timedelta": timedelta,
+        "time": time,
+    }
     return {**known, "search_with": search_with, "raises": raises}
 
 
@@ -35,52 +49,6 @@ SETTINGS = Cases(names)
 def _several(_user: User) -> object:
     wrong = {"token": "t\n", "timezone": 5, "timeout": -1, "concurrency": 0, "headers": "X-Key: secret"}
     return da.Client("cdp.example.com", **wrong)  # type: ignore[arg-type] # mistakes
-
-
-# Of a file of profiles.
-
-
-GOOD = f'[profiles.one]\nbase_url = "{ADDRESS}"\n'
-
-
-def profile(content: str, name: str = "one", **options: str) -> Case:
-    """A client of a profile."""
-
-    def act(user: User) -> object:
-        user.profiles(content)
-        return da.Client(profile=name, **options)  # type: ignore[arg-type] # settings as text
-
-    given = "".join(f", {name}={value!r}" for name, value in options.items())
-    shown = content.strip().removeprefix(GOOD).replace("\n", " ")
-    return Case(f"da.Client(profile={name!r}{given}) with {shown[:80] or 'an address alone'}", act)
-
-
-SETTINGS.add([
-    profile(GOOD, "onw", token="t"),
-    profile(GOOD, "x", token="t"),
-    profile(GOOD + 'token = "secret"\n', base_url="https://elsewhere.example.com"),
-    profile(GOOD + "timeuot = 3\n", token="t"),
-    profile(GOOD + "timeout = 0\n", token="t"),
-    profile(GOOD + 'timeout = "soon"\n', token="t"),
-    profile(GOOD + 'concurrency = "many"\n', token="t"),
-    profile(GOOD + 'requests_per_second = "many"\n', token="t"),
-    profile(GOOD + 'allow_http = "perhaps"\n', token="t"),
-    profile(GOOD + 'item_types = "store"\n', token="t"),
-    profile(GOOD + "[profiles.one.item_types.store]\nid = 7\nattributes = { a = 'time' }\n", token="t"),
-    profile(GOOD + 'timezone = "Foo/Bar"\n', token="t"),
-    profile(GOOD + 'ca_bundle = "none.pem"\n', token="t"),
-    profile(GOOD + 'headers = ["X-Key: secret"]\n', token="t"),
-    profile(GOOD + 'headers = { Authorization = "secret" }\n', token="t"),
-    profile('[profiles.one]\nbase_url = "cdp"\n', token="t"),
-    profile(GOOD + 'token = "secret"\ntoken_file = "token"\n'),
-    profile('[profiles.one]\ntimeuot = 3\ntimeout = "secret"\ntoken = 5\n'),
-    profile('colour = "red"\n[profiles]\nthree = "secret"\n', "three"),
-    profile("profiles = 5\n"),
-    profile("[profiles]\none = 5\n"),
-    profile("[profiles"),
-    profile("a = " + "[" * 5_000),
-    profile("#" * 2**20 + "#"),
-])  # fmt: skip
 
 
 @SETTINGS.of("da.Client(profile='one') with a folder as the file")
