@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import http, serving
-from support.slow_responses import silent
+from support.raw_server import http, serving, silent
 
 import dataaccess as da
 

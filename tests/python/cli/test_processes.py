@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.commands import MODULE
 from support.raw_server import serving
+from support.terminal import in_terminal
 
 import dataaccess as da
 
@@ -74,8 +75,6 @@ def test_a_defect_is_reported_as_one(run: Any, demo: da.Sandbox, monkeypatch: py
 
 
 def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
-    from support.command_terminal import in_terminal
-
     words = ["codes", *DAY, "--attrs", "id,code_status", "--limit", "1"]
     code, printed = in_terminal(*words, columns=60)
     assert code == 0
@@ -88,8 +87,6 @@ def test_a_terminal_gets_a_table_and_colors(demo: da.Sandbox) -> None:
 
 @pytest.mark.slow
 def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    from support.command_terminal import in_terminal
-
     monkeypatch.setenv("NO_COLOR", "1")
     code, printed = in_terminal("segment", "5637052", "--wait", "--timeout", "1.5", columns=120)
     assert code == 75
@@ -107,8 +104,6 @@ CLEAR = "\r\x1b[K"
 def test_a_terminal_shows_why_a_request_is_retried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str]
 ) -> None:
-    from support.command_terminal import in_terminal
-
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("DATAACCESS_RETRY_FOR", "1")

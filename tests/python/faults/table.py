@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from support import kinds
 from support.compressed import packed, spaces, zstd
 from support.entries import ENTRIES, FEW, OF_ROWS, Entry
 from support.operations import GOOD, WHOLE
-from support.raw_server import Close, Responder, always, http, reset
+from support.raw_server import Responder, always, closing, http, resetting
 
 import dataaccess as da
 
@@ -50,27 +49,6 @@ class Case:
     field: str | None = None
     of: tuple[Entry, ...] = ENTRIES
     retry_for: float | None = None
-
-
-def closing(data: bytes) -> Responder:
-    """Sends something and closes the connection properly."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        raise Close
-
-    return respond
-
-
-def resetting(data: bytes) -> Responder:
-    """Sends something and resets the connection."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        time.sleep(0.05)
-        reset(connection)
-
-    return respond
 
 
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", headers: bytes = b"") -> bytes:

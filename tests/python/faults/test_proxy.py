@@ -15,8 +15,8 @@ from support import kinds
 from support.certificates import context
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.proxy import saying, tunnel
-from support.raw_server import Close, RawServer, Responder, always, http, serving
+from support.proxy import tunnel
+from support.raw_server import Close, RawServer, Responder, always, closing, http, serving
 from support.searches import search
 
 import dataaccess as da
@@ -81,22 +81,22 @@ def test_a_proxy_carries_what_it_cannot_read(
 
 # What the proxy does, the reported status, and whether the request is retried. Only 407 has its own class.
 CASES: dict[str, tuple[Responder, int | None, bool]] = {
-    "C11-wants-a-password": (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
-    "C11-refuses": (saying(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), 403, False),
-    "C11-knows-no-connect": (saying(b"HTTP/1.0 405 Method Not Allowed\r\n\r\n"), 405, False),
-    "C11-cannot-reach-the-service": (saying(b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>bad"), 502, True),
+    "C11-wants-a-password": (closing(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), 407, False),
+    "C11-refuses": (closing(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no"), 403, False),
+    "C11-knows-no-connect": (closing(b"HTTP/1.0 405 Method Not Allowed\r\n\r\n"), 405, False),
+    "C11-cannot-reach-the-service": (closing(b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>bad"), 502, True),
     # RFC 9110, section 9.3.6: any status but 2xx means that there is no tunnel.
-    "C11-bad-request": (saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), 400, False),
-    "C11-too-many-requests": (saying(b"HTTP/1.1 429 Too Many Requests\r\n\r\n"), 429, True),
-    "C11-timeout": (saying(b"HTTP/1.1 504 Gateway Timeout\r\n\r\n"), 504, True),
-    "C11-is-busy": (saying(b"HTTP/1.1 503 Service Unavailable\r\n\r\n"), 503, True),
-    "C11-redirects": (saying(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\n\r\n"), 302, False),
-    "C11-is-no-proxy": (saying(b"<html>hello</html>\r\n\r\n"), None, True),
-    "C11-speaks-first-in-the-tunnel": (saying(b"HTTP/1.1 200 OK\r\n\r\n<html>login"), None, True),
-    "C11-never-ends-its-head": (saying(b"HTTP/1.1 200 OK\r\n" + b"X-A: a\r\n" * 2000), None, True),
-    "C11-closes-without-a-word": (saying(b""), None, True),
-    "C11-closes-in-its-head": (saying(b"HTTP/1.1 200 OK\r\nX-A"), None, True),
-    "C11-closes-the-tunnel": (saying(b"HTTP/1.1 200 OK\r\n\r\n"), None, True),
+    "C11-bad-request": (closing(b"HTTP/1.1 400 Bad Request\r\n\r\n"), 400, False),
+    "C11-too-many-requests": (closing(b"HTTP/1.1 429 Too Many Requests\r\n\r\n"), 429, True),
+    "C11-timeout": (closing(b"HTTP/1.1 504 Gateway Timeout\r\n\r\n"), 504, True),
+    "C11-is-busy": (closing(b"HTTP/1.1 503 Service Unavailable\r\n\r\n"), 503, True),
+    "C11-redirects": (closing(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\n\r\n"), 302, False),
+    "C11-is-no-proxy": (closing(b"<html>hello</html>\r\n\r\n"), None, True),
+    "C11-speaks-first-in-the-tunnel": (closing(b"HTTP/1.1 200 OK\r\n\r\n<html>login"), None, True),
+    "C11-never-ends-its-head": (closing(b"HTTP/1.1 200 OK\r\n" + b"X-A: a\r\n" * 2000), None, True),
+    "C11-closes-without-a-word": (closing(b""), None, True),
+    "C11-closes-in-its-head": (closing(b"HTTP/1.1 200 OK\r\nX-A"), None, True),
+    "C11-closes-the-tunnel": (closing(b"HTTP/1.1 200 OK\r\n\r\n"), None, True),
 }
 
 
@@ -288,7 +288,7 @@ def test_functions_of_the_module_follow_the_variables_of_proxies(
     monkeypatch.setenv("DATAACCESS_BASE_URL", SERVICE)
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusting["ca_bundle"]))
-    with serving(saying(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
+    with serving(closing(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
         monkeypatch.setenv("HTTPS_PROXY", bad.base_url)
         with pytest.raises(kinds.Proxy):
             da.search_codes(["id"], allocated_time=da.on("2024-01-15"))

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from support.operations import SEARCH, WHOLE, Operation
-from support.raw_server import always, serving
-from support.slow_responses import CASES, chunks, forever, records, silent
+from support.raw_server import always, serving, silent
+from support.slow_responses import CASES, chunks, forever, records
 from support.streams import HEAD, OPENING, scan_of
 from support.streams import records as rows
 

@@ -18,7 +18,7 @@ from support import kinds
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.raw_server import Close, always, http, serving
+from support.raw_server import Close, always, closing, http, serving
 from support.searches import search
 
 import dataaccess as da
@@ -193,16 +193,6 @@ def test_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation,
         assert server.requests == []
 
 
-def abruptly(response: bytes) -> Any:
-    """Ends the connection behind some bytes without a TLS close_notify, as a broken network does."""
-
-    def end(connection: Any, _number: int) -> None:
-        connection.sendall(response)
-        raise Close
-
-    return end
-
-
 def properly(response: bytes) -> Any:
     """Ends it as TLS wants it."""
 
@@ -233,7 +223,7 @@ def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, sent: bytes, expected: type[da.DataAccessError]
 ) -> None:
     tls = context(authority.issue_cert("localhost"))
-    with serving(abruptly(sent), tls) as server:
+    with serving(closing(sent), tls) as server:
         with pytest.raises(da.DataAccessError) as caught:
             ask(connect(server.base_url, ca_bundle=bundle, retry_for=0.2))
         assert kinds.kind_of(caught.value) is expected, repr(caught.value)

@@ -5,33 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from support.messages import Cases, calls, responses
+from support.messages import Cases, responses
 from support.raw_server import ENTRY, EXPORT, http
 
 EXPORTS = Cases()
-
-EXPORTS.add(
-    calls("""
-        client.download_segment("5637051")
-        client.download_segment(0)
-        client.download_segment(1.5)
-        client.download_segment(17.0)
-        client.download_segment(float("nan"))
-        client.download_segment(True)
-        client.download_segment(None)
-        client.download_segment(2**70)
-        client.download_segment(1)
-        client.wait_for_segment("5637051", timeout=5)
-        client.wait_for_segment(5637051, timeout="5")
-        client.wait_for_segment(5637051, timeout=-1)
-        client.wait_for_segment(5637051, timeout=5, poll=0)
-        client.wait_for_segment(5637051, timeout=5, poll="x")
-        client.wait_for_segment(5637051, timeout=5, check="yes")
-        client.wait_for_segment(5637051, timeout=5, progress=5)
-        client.wait_for_segment(5637051, timeout=5, success_codes="200")
-        client.wait_for_segment(5637051, timeout=5, success_codes=[None])
-    """)
-)
 
 
 def ended(**members: Any) -> dict[str, Any]:
@@ -54,7 +31,6 @@ async def awaited(_status: object) -> None:
     """A callback of an `AsyncClient`."""
 
 
-NO_END = {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
 GOOD = ended(responseCode="200")
 BAD = ended(responseCode="500", responseMessage="The destination refused the file", exportedRows=0)
 
@@ -64,24 +40,17 @@ EXPORTS.add(
             "wait_for_segment(…) of an export that is running": export(ENTRY, GOOD),
             "wait_for_segment(…) of an export without entries": export(),
             "wait_for_segment(…) of an export of which one entry failed": export(GOOD, BAD),
-            "wait_for_segment(…) of an export of which all failed": export(BAD, ended(responseCode=None)),
             "wait_for_segment(…) of an export with another total": export(GOOD, total=3),
             "wait_for_segment(…) of an export with an endTime that is none": export(
                 {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
             ),
-            "wait_for_segment(…) that is refused": http({"code": 301, "message": "no"}, "403 Forbidden"),
         },
         wait(),
     )
 )
 EXPORTS.add(
     responses(
-        {
-            "download_segment(…) of an export with another total": export(GOOD, total="3"),
-            "download_segment(…) of an export with an endTime that is none": export(
-                {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
-            ),
-        },
+        {"download_segment(…) of an export with another total": export(GOOD, total="3")},
         lambda client: client.download_segment(7),
     )
 )

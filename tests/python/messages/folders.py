@@ -6,20 +6,19 @@ import os
 import warnings
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
-from support.messages import Case, Cases, User, calls, told
+from support.messages import Case, Cases, User, told
 from support.planted import planted
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, parts, some_days
 from support.streams import response_of
 
 import dataaccess as da
-
-FOLDERS = Cases()
 
 
 def written_again(content: bytes) -> bytes:
@@ -38,233 +37,152 @@ def names(user: User) -> dict[str, Any]:
     return {"scan": scan}
 
 
-FOLDERS.add(
-    calls(
-        """
-        scan.to_folder("other")
-        scan.to_folder("file")
-        scan.to_folder("link")
-        scan.to_folder("")
-        scan.to_folder(7)
-        scan.to_folder(b"codes")
-        scan.to_folder("ftp://host/codes")
-        scan.to_folder("codes", settle="soon")
-        scan.to_folder("codes", settle=-1)
-        scan.to_folder("codes", settle=3600)
-        scan.to_folder("codes", refresh="last 3 days")
-        scan.to_folder("codes", refresh="2024-13-01")
-        scan.to_folder("codes", refresh=["2024-01-02", 5])
-        scan.to_folder("codes", refresh="2024-03-01")
-        scan.to_folder("codes", refresh="days('2024-01-03', '2024-01-01')")
-        scan.to_folder("codes", refresh=da.days("2024-02-01", "2024-02-03"))
-        scan.to_folder("codes", refresh=da.on("2024-01-02"))
-        scan.to_folder("codes", refresh="last_days(x)")
-        scan.to_folder("codes", accept=True)
-        scan.to_folder("codes", accept="2024-03-01")
-        scan.to_folder("codes", accept="last_days(0)")
-        client.scan_codes(["id"], allocated_time=da.after("2024-01-15")).to_folder("codes", accept="2024-01-16")
-        scan.to_folder("codes", on_doubt="raise")
-        scan.to_folder("codes", requested_at="yes")
-        scan.to_folder("codes", tz="Asia/Saigoon")
-        scan.to_folder("codes", progress=5)
-        scan.read_folder("nowhere")
-        scan.read_folder("other")
-        da.folder_status("nowhere")
-        da.folder_status("other")
-        da.folder_status("file")
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), limit=5).to_folder("codes")
-        client.scan_codes(["id", "name"], allocated_time=da.on("2024-01-15")).to_folder("codes", requested_at=5)
-        client.scan_items("customer", ["customer_id", "day"], col("born").on(da.last_days(2))).to_folder("codes")
-        client.scan_items("customer", ["customer_id", "requested_at"],
-            col("customer_id").equals("x")).to_folder("codes", requested_at=True)
-        """,
-        names,
+FOLDERS = Cases(names)
+ATTRS = ["id", "pool_id", "allocated_time"]
+
+
+def eight_days(label: str, act: Callable[[User, da.Sandbox, Any], object]) -> None:
+    """A case in whose folder are eight days."""
+
+    def run(user: User) -> object:
+        with some_days() as service:
+            scan = by_day(service.client(concurrency=1, retry_for=0), ATTRS)
+            scan.to_folder("codes")
+            return act(user, service, scan)
+
+    FOLDERS.add([Case(label, run)])
+
+
+def another(use: str = "to_folder", attrs: list[str] = ATTRS, **options: Any) -> Callable[..., object]:
+    """The same folder with another query or another client."""
+    settings = {name: options.pop(name) for name in ("timezone", "max_result_bytes") if name in options}
+    return lambda _user, service, _scan: getattr(by_day(service.client(**settings), attrs, **options), use)("codes")
+
+
+eight_days("scan.to_folder('codes') with other attributes", another(attrs=["id", "name"]))
+eight_days("scan.to_folder('codes') with its attributes in another order", another(attrs=[*ATTRS[1::-1], ATTRS[2]]))
+eight_days("scan.to_folder('codes') with another condition", another(code_status="sent"))
+eight_days("scan.to_folder('codes') with other types", another(schema={"pool_id": "string"}))
+eight_days("scan.to_folder('codes') with another zone", another(timezone="Asia/Ho_Chi_Minh"))
+eight_days("scan.read_folder('codes') with max_result_bytes=100", another("read_folder", max_result_bytes=100))
+
+
+def of_another(_user: User, _service: da.Sandbox, _scan: Any) -> object:
+    """The same query of another service."""
+    with some_days() as other:
+        return by_day(other.client(), ATTRS).to_folder("codes")
+
+
+eight_days("scan.to_folder('codes') of another service", of_another)
+
+
+def part(user: User, number: int) -> Path:
+    """A file of the folder."""
+    return parts(user.folder / "codes")[number]
+
+
+def change(user: User, how: Callable[[bytes], bytes]) -> None:
+    """Writes the second file anew."""
+    part(user, 1).write_bytes(how(part(user, 1).read_bytes()))
+
+
+def link(user: User) -> None:
+    """A link to the second file in place of the first."""
+    first, second, *_ = parts(user.folder / "codes")
+    first.unlink()
+    first.symlink_to(second)
+
+
+WRITTEN: dict[str, Callable[[User], object]] = {
+    "with a file that is no part": lambda user: user.file("codes/day=2024-01-02/mine.parquet", "mine"),
+    "with the file of another day in place of one": lambda user: part(user, 0).write_bytes(part(user, 1).read_bytes()),
+    "with two damaged files": lambda user: [part(user, number).write_bytes(b"damaged") for number in (0, 1)],
+    "with a file of a later version of dataaccess": lambda user: change(
+        user, lambda content: planted(content, pq.read_table(BytesIO(content)), format=99)
+    ),
+    "that others may write to": lambda user: (user.folder / "codes").chmod(0o775),
+    "with a file that others may write to": lambda user: part(user, 0).chmod(0o666),
+    "with a link in place of a file": link,
+}
+if os.name == "posix" and os.geteuid() == 0:
+    WRITTEN["with a file of another user"] = lambda user: os.chown(part(user, 0), 12345, -1)
+READ: dict[str, Callable[[User], object]] = {
+    "with a file whose rows are damaged": lambda user: change(
+        user, lambda content: content[:50] + b"\0\0\0" + content[53:]
+    ),
+    "with a file whose footer is damaged": lambda user: change(
+        user, lambda content: content[:-40] + b"\0\0\0" + content[-37:]
+    ),
+    "with the file of another program": lambda user: change(user, written_again),
+    "without two of its files": lambda user: list(map(Path.unlink, parts(user.folder / "codes")[1:3])),
+}
+
+
+def after(change: Callable[[User], object], use: str) -> Callable[[User, da.Sandbox, Any], object]:
+    """Uses the folder after a change of it."""
+    return lambda user, _service, scan: (change(user), getattr(scan, use)("codes"))
+
+
+for _name, _changes in {"to_folder": WRITTEN, "read_folder": READ}.items():
+    for _label, _change in _changes.items():
+        eight_days(f"scan.{_name}('codes') {_label}", after(_change, _name))
+
+
+def meanwhile(_user: User, service: da.Sandbox, scan: Any) -> object:
+    """A run while another writes into the folder."""
+    other = by_day(service.client(), ATTRS)
+    with service.fault("delay", seconds=10):
+        return scan.to_folder("codes", refresh="all", progress=lambda _: other.to_folder("codes"))
+
+
+eight_days("scan.to_folder('codes') while another run writes into it", meanwhile)
+
+
+def faulty(kind: Any, **options: Any) -> Callable[[User, da.Sandbox, Any], object]:
+    """Requests all days of a service that fails."""
+
+    def act(_user: User, service: da.Sandbox, scan: Any) -> object:
+        with service.fault(kind, **options):
+            scan.to_folder("codes", refresh="all")
+        return told(da.folder_status("codes"))
+
+    return act
+
+
+eight_days("scan.to_folder('codes') with a token that is refused", faulty("expired_token", after=3))
+eight_days("scan.to_folder('codes') where the service fails", faulty("status", status=503, retry_after=0, after=3))
+for _keep in (0, 0.75):
+    eight_days(
+        f"scan.to_folder('codes', refresh='all', on_doubt='warn') with {_keep:.0%} of the rows",
+        faulty("shrink", keep=_keep, where={"day": "2024-01-02"}),
     )
+eight_days(
+    "scan.to_folder('codes', on_doubt=a function that refuses)",
+    lambda _user, _service, scan: scan.to_folder("codes", refresh="all", on_doubt=lambda _report: False),
 )
 
 
-def folder_case(label: str) -> Callable[[Callable[[User, da.Sandbox, Any], object]], None]:
-    """A case in whose folder are eight days."""
+def first_run(label: str, service: Any, days: Any, attrs: list[str], **options: Any) -> None:
+    """A run into a new folder."""
+    shown = "".join(f", {name}={value!r}" for name, value in options.items())
 
-    def add(act: Callable[[User, da.Sandbox, Any], object]) -> None:
-        def run(user: User) -> object:
-            with some_days() as service:
-                scan = by_day(service.client(concurrency=1), ["id", "pool_id", "allocated_time"])
-                scan.to_folder("codes")
-                return act(user, service, scan)
-
-        FOLDERS.add([Case(label, run)])
-
-    return add
+    @FOLDERS.of(f"scan.to_folder('codes'{shown}) of {label}")
+    def act(_user: User) -> object:
+        with service() as running:
+            return running.client(concurrency=1).scan_codes(attrs, allocated_time=days).to_folder("codes", **options)
 
 
-def another(label: str, **options: Any) -> None:
-    """The same folder with another query."""
-
-    @folder_case(f"scan.to_folder('codes') with {label}")
-    def act(_user: User, service: da.Sandbox, _scan: Any) -> object:
-        timezone = options.pop("timezone", None)
-        client = service.client() if timezone is None else service.client().with_options(timezone=timezone)
-        return by_day(client, **{"attrs": ["id", "pool_id", "allocated_time"], **options}).to_folder("codes")
+def capped() -> Any:
+    """A service that caps its responses."""
+    return some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18)
 
 
-another("other attributes", attrs=["id", "name"])
-another("its attributes in another order", attrs=["pool_id", "id", "allocated_time"])
-another("another condition", code_status="sent")
-another("other types", schema={"pool_id": "string"})
-another("another zone", timezone="Asia/Ho_Chi_Minh")
-
-
-@folder_case("scan.to_folder('codes') of another service")
-def _service(_user: User, _service: da.Sandbox, _scan: Any) -> object:
-    with some_days() as other:
-        return by_day(other.client(), ["id", "pool_id", "allocated_time"]).to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with a file that is no part")
-def _foreign(user: User, _service: da.Sandbox, scan: Any) -> object:
-    user.file("codes/day=2024-01-02/mine.parquet", "mine")
-    return scan.to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with the file of another day in place of one")
-def _exchanged(user: User, _service: da.Sandbox, scan: Any) -> object:
-    first, second, *_ = parts(user.folder / "codes")
-    first.write_bytes(second.read_bytes())
-    return scan.to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with two damaged files")
-def _damaged(user: User, _service: da.Sandbox, scan: Any) -> object:
-    for path in parts(user.folder / "codes")[:2]:
-        path.write_bytes(b"damaged")
-    return scan.to_folder("codes")
-
-
-for _what, _damage in {
-    "a file that is cut off": lambda content: content[:-9],
-    "a file whose rows are damaged": lambda content: content[:50] + b"\0\0\0" + content[53:],
-    "a file whose footer is damaged": lambda content: content[:-40] + b"\0\0\0" + content[-37:],
-    "an empty file": lambda _content: b"",
-    "a file that does not end as Parquet": lambda content: content[:-4] + b"PAR2",
-    "the file of another program": lambda content: written_again(content),
-}.items():
-
-    @folder_case(f"scan.read_folder('codes') with {_what}")
-    def _read(user: User, _service: da.Sandbox, scan: Any, damage: Any = _damage) -> object:
-        path = parts(user.folder / "codes")[1]
-        path.write_bytes(damage(path.read_bytes()))
-        return scan.read_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with a file of a later version of dataaccess")
-def _later(user: User, _service: da.Sandbox, scan: Any) -> object:
-    path = parts(user.folder / "codes")[1]
-    content = path.read_bytes()
-    path.write_bytes(planted(content, pq.read_table(BytesIO(content)), format=99))
-    return scan.to_folder("codes")
-
-
-@folder_case("scan.read_folder('codes') without two of its files")
-def _missing(user: User, _service: da.Sandbox, scan: Any) -> object:
-    for path in parts(user.folder / "codes")[1:3]:
-        path.unlink()
-    return scan.read_folder("codes")
-
-
-@folder_case("scan.read_folder('codes') with max_result_bytes=100")
-def _memory(_user: User, service: da.Sandbox, _scan: Any) -> object:
-    client = service.client().with_options(max_result_bytes=100)
-    return by_day(client, ["id", "pool_id", "allocated_time"]).read_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') that others may write to")
-def _writable(user: User, _service: da.Sandbox, scan: Any) -> object:
-    (user.folder / "codes").chmod(0o775)
-    return scan.to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with a file that others may write to")
-def _writable_file(user: User, _service: da.Sandbox, scan: Any) -> object:
-    parts(user.folder / "codes")[0].chmod(0o666)
-    return scan.to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') with a link in place of a file")
-def _link(user: User, _service: da.Sandbox, scan: Any) -> object:
-    path = parts(user.folder / "codes")[0]
-    path.unlink()
-    path.symlink_to(parts(user.folder / "codes")[1])
-    return scan.to_folder("codes")
-
-
-if os.name == "posix" and os.geteuid() == 0:
-
-    @folder_case("scan.to_folder('codes') with a file of another user")
-    def _user(user: User, _service: da.Sandbox, scan: Any) -> object:
-        os.chown(parts(user.folder / "codes")[0], 12345, -1)
-        return scan.to_folder("codes")
-
-
-@folder_case("scan.to_folder('codes') while another run writes into it")
-def _locked(user: User, service: da.Sandbox, scan: Any) -> object:
-    def second(_progress: object) -> None:
-        by_day(other, ["id", "pool_id", "allocated_time"]).to_folder("codes")
-
-    other = service.client()
-    with service.fault("delay", seconds=10):
-        return scan.to_folder("codes", refresh="all", progress=second)
-
-
-@folder_case("scan.to_folder('codes') where two days are rejected")
-def _rejected(user: User, service: da.Sandbox, scan: Any) -> object:
-    with (
-        service.fault("status", status=400, where={"day": "2024-01-03"}),
-        service.fault("status", status=400, where={"day": "2024-01-05"}),
-    ):
-        return scan.to_folder("codes", refresh="all")
-
-
-@folder_case("scan.to_folder('codes') with a token that is refused")
-def _denied(user: User, service: da.Sandbox, scan: Any) -> object:
-    with service.fault("expired_token", after=3):
-        return scan.to_folder("codes", refresh="all")
-
-
-@folder_case("scan.to_folder('codes') where the service fails")
-def _fails(user: User, service: da.Sandbox, _scan: Any) -> object:
-    client = service.client().with_options(retry_for=0, concurrency=1)
-    scan = by_day(client, ["id", "pool_id", "allocated_time"])
-    with service.fault("status", status=503, retry_after=0, after=3):
-        return scan.to_folder("codes", refresh="all")
-
-
-for _keep, _on_doubt in ((0, "warn"), (0.25, "error"), (0.75, "warn")):
-
-    @folder_case(f"scan.to_folder('codes', refresh='all', on_doubt={_on_doubt!r}) with {_keep:.0%} of the rows")
-    def _shrunk(user: User, service: da.Sandbox, scan: Any, keep: float = _keep, how: str = _on_doubt) -> object:
-        with service.fault("shrink", keep=keep, where={"day": "2024-01-02"}):
-            scan.to_folder("codes", refresh="all", on_doubt=how)
-        return told(da.folder_status("codes"))
-
-
-@folder_case("scan.to_folder('codes', on_doubt=a function that refuses)")
-def _function(_user: User, _service: da.Sandbox, scan: Any) -> object:
-    return scan.to_folder("codes", refresh="all", on_doubt=lambda _report: False)
-
-
-@FOLDERS.of("scan.to_folder('codes') of days that are not over")
-def _open(_user: User) -> object:
-    with some_days() as service:
-        days = da.days("2024-02-28", "2024-03-03")
-        report = service.client().scan_codes(["id"], allocated_time=days).to_folder("codes")
-        return told(report)
-
-
-@FOLDERS.of("scan.to_folder('codes') of a service that caps its responses")
-def _capped(_user: User) -> object:
-    with some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18) as service:
-        return told(by_day(service.client(), ["id"]).to_folder("codes"))
+first_run("days that are not over", some_days, da.days("2024-02-28", "2024-03-03"), ["id"])
+ERROR = {"on_doubt": "error"}
+EIGHT, TWO = da.days("2024-01-01", "2024-01-09"), da.days("2024-01-01", "2024-01-03")
+for _given in ({}, ERROR):
+    first_run("a service that caps its responses", capped, EIGHT, ["id"], **_given)
+    first_run("a service that cuts days in another zone", stray, TWO, ["id", "allocated_time"], **_given)
 
 
 @FOLDERS.of("scan.to_folder('codes') of one more day, where earlier days have as many rows")
@@ -274,36 +192,20 @@ def _capped_before(_user: User) -> object:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06")).to_folder("codes")
-        return told(client.scan_codes(["id"], allocated_time=da.on("2024-01-06")).to_folder("codes"))
+        return client.scan_codes(["id"], allocated_time=da.on("2024-01-06")).to_folder("codes")
+
+
+THIRTY = [{"id": str(number), "name": "x"} for number in range(30)]
 
 
 @FOLDERS.of("scan.to_folder('codes') of one more day, where an attribute has another name")
-def _renamed(_user: User) -> object:
-    rows = [{"id": str(n), "name": "x"} for n in range(30)]
-    others = [{"id": str(n), "Name": "x"} for n in range(30)]
-    with serving(in_turn(response_of(rows), response_of(others))) as server:
+def _renamed(_user: User) -> None:
+    with serving(
+        in_turn(response_of(THIRTY), response_of([{"id": row["id"], "Name": "x"} for row in THIRTY]))
+    ) as server:
         client = da.Client(server.base_url, token="t", timezone="UTC")
         for day in ("2024-01-15", "2024-01-16"):
-            report = client.scan_codes(["id", "name"], allocated_time=da.on(day)).to_folder("codes")
-        return told(report)
-
-
-@FOLDERS.of('scan.to_folder("codes", on_doubt="error") of a service that caps its responses')
-def _capped_error(_user: User) -> object:
-    with some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18) as service:
-        return by_day(service.client(), ["id"]).to_folder("codes", on_doubt="error")
-
-
-@FOLDERS.of("scan.to_folder('codes') of a service that cuts days in another zone")
-def _stray(_user: User) -> object:
-    with stray() as service:
-        days = da.days("2024-01-01", "2024-01-03")
-        scan = service.client().scan_codes(["id", "allocated_time"], allocated_time=days)
-        return told(scan.to_folder("codes"))
-
-
-# Of a response of a raw server: the report shows the day.
-DATE = b"\r\nDate: Fri, 01 Mar 2024 12:00:00 GMT\r\n"
+            client.scan_codes(["id", "name"], allocated_time=da.on(day)).to_folder("codes")
 
 
 def second_run(label: str, second: bytes, **options: Any) -> None:
@@ -311,40 +213,22 @@ def second_run(label: str, second: bytes, **options: Any) -> None:
 
     @FOLDERS.of(f"scan.to_folder('codes', refresh='all'{''.join(f', {n}={v!r}' for n, v in options.items())}) {label}")
     def act(_user: User) -> object:
-        rows = [{"id": str(n), "name": "x"} for n in range(30)]
-        responses = (each.replace(b"\r\n", DATE, 1) for each in (response_of(rows), second))
-        with serving(in_turn(*responses)) as server:
+        with serving(in_turn(response_of(THIRTY), second)) as server:
             scan = da.Client(server.base_url, token="t").scan_codes(["id", "name"], allocated_time=da.on("2024-01-15"))
             scan.to_folder("codes")
-            return told(scan.to_folder("codes", refresh="all", **options))
+            return scan.to_folder("codes", refresh="all", **options)
 
 
-for _options in ({}, {"on_doubt": "error"}):
-    second_run("where an attribute is gone", response_of([{"id": str(n)} for n in range(30)]), **_options)
-    second_run(
-        "where an attribute has no value", response_of([{"id": str(n), "name": None} for n in range(30)]), **_options
-    )
-    second_run("of a response without data", http({"code": 200, "message": "ok"}), **_options)
-    second_run("where an id comes twice", response_of([{"id": "1", "name": "x"}] * 30), **_options)
-
-
-@FOLDERS.of("scan.to_folder('codes', on_doubt='error') of a service that cuts days in another zone")
-def _stray_error(_user: User) -> object:
-    with stray() as service:
-        days = da.days("2024-01-01", "2024-01-03")
-        client = service.client(concurrency=1)
-        return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder("codes", on_doubt="error")
+for _options in ({}, ERROR):
+    second_run("where an attribute is gone", response_of([{"id": row["id"]} for row in THIRTY]), **_options)
+    second_run("where an id comes twice", response_of([THIRTY[0]] * 30), **_options)
+second_run("of a response without data", http({"code": 200, "message": "ok"}))
 
 
 @FOLDERS.of("da.folder_status('codes', until='soon')")
 def _until(user: User) -> object:
     user.client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
     return da.folder_status("codes", until="soon")
-
-
-@FOLDERS.of("da.folder_status('codes', until=5)")
-def _until_number(_user: User) -> object:
-    return da.folder_status("codes", until=5)  # type: ignore[arg-type] # the mistake
 
 
 @FOLDERS.of("da.folder_status('codes') of a folder with a damaged file and a missing day")

@@ -15,9 +15,11 @@ from typing import Any
 
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged, responses
-from support.proxy import saying, tunnel
-from support.raw_server import Close, always, http, in_turn, reset, serving
+from support.programs import free_port
+from support.proxy import tunnel
+from support.raw_server import Close, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 from dataaccess import _native
@@ -25,43 +27,6 @@ from dataaccess import _native
 NETWORK = Cases()
 
 WHOLE = ROW
-
-
-def cut(data: bytes) -> Any:
-    """Sends so much and closes."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        raise Close
-
-    return respond
-
-
-def stopping(data: bytes) -> Any:
-    """Sends so much and nothing else."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        connection.recv(1)
-
-    return respond
-
-
-def torn(data: bytes) -> Any:
-    """Sends so much and resets the connection."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        reset(connection)
-
-    return respond
-
-
-def free_port() -> int:
-    """A port without a listener."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @contextmanager
@@ -115,26 +80,14 @@ def _retried(_user: User) -> object:
 
 @NETWORK.of("a port that accepts and sends nothing, within timeout")
 def _silent(_user: User) -> object:
-    with serving(stopping(b"")) as server:
+    with serving(silent(b"")) as server:
         return ask(client_of(server, timeout=0.1))
 
 
 @NETWORK.of("a port that accepts no connection")
 def _no_connection(_user: User) -> object:
-    waiting = []
-    with faster(), socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        for _ in range(8):
-            one = socket.socket()
-            one.settimeout(0)
-            one.connect_ex(listener.getsockname())
-            waiting.append(one)
-        try:
-            return ask(da.Client(f"http://127.0.0.1:{listener.getsockname()[1]}", token=TOKEN, retry_for=0))
-        finally:
-            for one in waiting:
-                one.close()
+    with faster(), black_hole() as (address, _):
+        return ask(da.Client(address, token=TOKEN, retry_for=0))
 
 
 @NETWORK.of("a port that sends nothing in a TLS handshake")
@@ -153,23 +106,22 @@ def _plain(_user: User) -> object:
 NETWORK.add(
     responses(
         {
-            "a connection that is closed without a byte": cut(b""),
-            "a connection that is reset without a byte": torn(b""),
-            "half the headers": cut(WHOLE[:40]),
-            "a body that is shorter than its length": cut(WHOLE[:-9]),
-            "a connection that is reset in the body": torn(WHOLE[:-9]),
-            "a response that is no HTTP": cut(b"220 mail ready\r\n\r\n"),
+            "a connection that is closed without a byte": closing(b""),
+            "a connection that is reset without a byte": resetting(b""),
+            "a body that is shorter than its length": closing(WHOLE[:-9]),
+            "a connection that is reset in the body": resetting(WHOLE[:-9]),
+            "a response that is no HTTP": closing(b"220 mail ready\r\n\r\n"),
             "two lengths": always(http(headers=("Content-Length: 3",))),
             "a header of a megabyte": always(http(headers=("X-A: " + "a" * 2**20,))),
-            "a chunk without a size": cut(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
-            "a transfer encoding": cut(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
+            "a chunk without a size": closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+            "a transfer encoding": closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
         }
     )
 )
 NETWORK.add(
     responses(
         {
-            "a body that stops, within timeout": stopping(WHOLE[:-5]),
+            "a body that stops, within timeout": silent(WHOLE[:-5]),
             "retries that end with timeout": in_turn(*[http(b"", "500 Broken")] * 50),
         },
         timeout=0.5,
@@ -180,7 +132,7 @@ NETWORK.add(
 
 @NETWORK.of("a body that stalls")
 def _stalled(_user: User) -> object:
-    with faster(40), serving(stopping(WHOLE[:-5])) as server:
+    with faster(40), serving(silent(WHOLE[:-5])) as server:
         return ask(client_of(server, timeout=900))
 
 
@@ -196,16 +148,10 @@ def _dripping(_user: User) -> object:
         return ask(client_of(server, timeout=900))
 
 
-@NETWORK.of("a body that is cut off at the same byte again and again")
-def _cut_again(_user: User) -> object:
-    with faster(100), serving(cut(WHOLE[:-9])) as server:
-        return ask(client_of(server, retry_for=20))
-
-
 @NETWORK.of("a long body that is cut off at the same byte again and again")
 def _cut_again_and_long(_user: User) -> object:
     body = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
-    with faster(), serving(cut(body[:-100])) as server:
+    with faster(), serving(closing(body[:-100])) as server:
         return ask(client_of(server, retry_for=600))
 
 
@@ -314,7 +260,7 @@ def proxied(label: str, response: bytes, address: str = ADDRESS) -> None:
     """A search through a proxy that sends this."""
 
     def act(_user: User) -> object:
-        with serving(saying(response)) as proxy:
+        with serving(closing(response)) as proxy:
             client = da.Client(address, token=TOKEN, proxy=proxy.base_url, retry_for=0, allow_http=True)
             return ask(client)
 

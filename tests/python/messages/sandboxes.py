@@ -5,68 +5,45 @@ from __future__ import annotations
 import gc
 import pickle
 from contextlib import closing
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from support.messages import ROW, Case, Cases, Shown, User, ask, calls, program
+from messages.searches import CODE_CONDITION, TIME
+from support.messages import ROW, Cases, Shown, User, ask, program
 from support.plain_http import PlainService
 from support.raw_server import always, http, serving
 
 import dataaccess as da
 
-SANDBOXES = Cases()
 
-SANDBOXES.add(
-    calls(
-        """
-        da.Sandbox(prot=8000)
-        da.Sandbox(port="8000")
-        da.Sandbox(port=70_000)
-        da.Sandbox(port=int(user.sandbox.base_url.rpartition(":")[2]))
-        da.Sandbox(host="example.com")
-        da.Sandbox(host="0.0.0.0")
-        da.Sandbox(host="0.0.0.0", allow_remote=True)
-        da.Sandbox(host_names="a")
-        da.Sandbox(host_names=5)
-        da.Sandbox(host_names=["a b"])
-        da.Sandbox(token="short")
-        da.Sandbox(admin_token="short")
-        da.Sandbox(token="t" * 32, admin_token="t" * 32)
-        da.Sandbox(now="soon")
-        da.Sandbox(switches="latency")
-        da.Sandbox(switches={"latnecy": 1})
-        da.Sandbox(switches={"latency": "abc"})
-        da.Sandbox(switches={"maximum_rows": 0})
-        da.Sandbox(switches={"row_order": "scattered"})
-        da.Sandbox(switches={"day_zone": "Mars"})
-        da.Sandbox.demo(until="2020-01-01")
-        da.Sandbox.demo(until=5)
-        da.Sandbox.demo(until="soon")
-        da.Sandbox(platform="nowhere.json")
-        da.Sandbox(platform=user.folder)
-        da.Sandbox(platform=user.file("platform.json", "{}"))
-        da.Sandbox(platform=user.file("platform.json", "{"))
-        da.Sandbox(platform="utc-all")
-        da.Sandbox.scenario(user.file("night.json", "[]"))
-        da.Sandbox.scenario(user.file("night.json", b"\\xff"))
-        da.Sandbox.scenario(user.file("folder.toml/a").parent)
-        da.Sandbox.scenario(user.file("night.json", '{"swiches": {}, "faults": 1, "demo": {"until": 5}}'))
-        da.Sandbox.scenario(user.file("night.json", '{"demo": {"until": "soon"}}'))
-        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "customer", "row": []}]}'))
-        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "shop", "attributes": {"id": "string"}}]}'))
-        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "shop", "item_type_id": 7}]}'))
-        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "customer", "rows": [{"nam": "x"}]}]}'))
-        da.Sandbox.replay("")
-        da.Sandbox.connect(5, "t")
-        da.Sandbox.connect("sandbox", "t")
-        da.Sandbox.connect("http://127.0.0.1:9", "t" * 32)
-        da.Sandbox.connect(user.sandbox.base_url, "t" * 32)
-        da.Sandbox.connect(user.sandbox.base_url, "t\\n")
-        """,
-    )
-)
+def search(*conditions: Any, **members: Any) -> dict[str, Any]:
+    """A body of a search of codes; `...` is no member."""
+    filters = {"OR": [{"AND": list(conditions or (TIME,))}]}
+    body = {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": ["id"], "filters": filters, **members}
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+def strict(user: User, body: object, **headers: str) -> Shown:
+    """What the sandbox responds to a request that no client sends."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    with PlainService(user.sandbox.base_url, user.sandbox.issue_token()) as service:
+        reply = service.post("/access/api/item/search", body, given)
+    envelope = reply.envelope
+    reason = "" if envelope["data"] == envelope["message"] else f"; data: {envelope['data']}"
+    return Shown(f"HTTP {reply.status}, code {envelope['code']}: {envelope['message']}{reason}")
+
+
+def control(user: User, method: str, path: str, body: bytes | None = None, **headers: str) -> Shown:
+    """What a route of control responds to a request with the admin token."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    given = {"Authorization": f"Bearer {user.sandbox.admin_token}", "Content-Type": "application/json", **given}
+    with closing(HTTPConnection(urlsplit(user.sandbox.base_url).netloc, timeout=30)) as connection:
+        connection.request(method, f"/__sandbox{path}", body, given)
+        response = connection.getresponse()
+        return Shown(f"HTTP {response.status}: {response.read().decode()}")
 
 
 def names(user: User) -> dict[str, Any]:
@@ -78,102 +55,12 @@ def names(user: User) -> dict[str, Any]:
     sandbox = user.stack.enter_context(da.Sandbox())
     sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime", "tags": "list"})
     sandbox.load("store", [{"store_id": "1"}])
-    return {"sandbox": sandbox, "np": np, "pd": pd, "pl": pl, "pickle": pickle}
+    bodies = {"search": search, "TIME": TIME, "STATUS": CODE_CONDITION}
+    sends = {"strict": partial(strict, user), "control": partial(control, user)}
+    return {"sandbox": sandbox, "np": np, "pd": pd, "pl": pl, "pickle": pickle, **bodies, **sends}
 
 
-SANDBOXES.add(
-    calls(
-        """
-        pickle.dumps(sandbox)
-        sandbox.declare("", 8, {"id": "string"})
-        sandbox.declare("shop", 7, {"id": "string"})
-        sandbox.declare("store", 7, {"id": "string"})
-        sandbox.declare("shop", "8", {"id": "string"})
-        sandbox.declare("shop", 8, {})
-        sandbox.declare("shop", 8, {"id": "list"})
-        sandbox.declare("shop", 8, {"id": "text"})
-        sandbox.declare("shop", 8, {"a,b": "string"})
-        sandbox.declare("shop", 8, "id")
-        sandbox.load("shop", [])
-        sandbox.load("store", 5)
-        sandbox.load("store", [5])
-        sandbox.load("store", [{"store_id": "1"}])
-        sandbox.load("store", [{"area": 5}])
-        sandbox.load("store", [{"store_id": None}])
-        sandbox.load("store", [{"store_id": "a", "color": "red"}])
-        sandbox.load("store", [{"store_id": "a", "area": "5"}])
-        sandbox.load("store", [{"store_id": "a", "area": float("nan")}])
-        sandbox.load("store", [{"store_id": "a", "area": 2**70}])
-        sandbox.load("store", [{"store_id": "a", "area": float("inf")}])
-        sandbox.load("store", [{"store_id": "a", "area": pd.NA}])
-        sandbox.load("store", [{"store_id": "a", "opened": "tomorrow"}])
-        sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(2024, 1, 1, 0, 0, 0, 5)}])
-        sandbox.load("store", [{"store_id": "a", "opened": np.datetime64("2024-01-01T00:00:00.5")}])
-        sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(1, 1, 1,
-            tzinfo=dt.timezone(dt.timedelta(hours=9)))}])
-        sandbox.load("store", [{"store_id": "a\\ud800"}])
-        sandbox.load("store", [{"store_id": "a", "tags": [{}]}])
-        sandbox.load("store", [{"store_id": object()}])
-        sandbox.load("store", [], replace="yes")
-        sandbox.load("store", pl.LazyFrame({"store_id": ["1"]}))
-        sandbox.clear("shop")
-        sandbox.switch(latnecy=1)
-        sandbox.issue_token(["items"])
-        sandbox.issue_token("item")
-        sandbox.issue_token(expires_in="soon")
-        sandbox.advance(seconds=-1)
-        sandbox.advance("soon")
-        sandbox.advance(1e12)
-        sandbox.start_export(entries=[5])
-        sandbox.start_export(entries=-1)
-        sandbox.start_export(entries=10**6)
-        sandbox.start_export(entries=[{"rwos": 5}])
-        sandbox.start_export(entries=[{"rows": -5}])
-        sandbox.start_export(succeeds="no")
-        sandbox.start_export(seconds="x")
-        sandbox.fault("explode")
-        sandbox.fault("reset", status=500)
-        sandbox.fault("status")
-        sandbox.fault("drip", seconds=1)
-        sandbox.fault("drip", seconds=1, chunk_bytes=0)
-        sandbox.fault("reset", after_bytes=-1)
-        sandbox.fault("reset", after_bytes=1.5)
-        sandbox.fault("reset", after_bytes=True)
-        sandbox.fault("reset", times=0)
-        sandbox.fault("reset", path="both")
-        sandbox.fault("reset", path=1)
-        sandbox.fault("reset", probability=0)
-        sandbox.fault("reset", probability=float("nan"))
-        sandbox.fault("reset", seed=-1)
-        sandbox.fault("reset", where={"date": "x"})
-        sandbox.fault("reset", where={"day": "15.01."})
-        sandbox.fault("reset", where={"day": object()})
-        sandbox.fault("reset", where={"contains": 1})
-        sandbox.fault("reset", where="2024-01-15")
-        sandbox.fault("status", status=100)
-        sandbox.fault("status", status=204, body="text")
-        sandbox.fault("status", status=503, retry_after=0.5)
-        sandbox.fault("status", status=503, body=b"x")
-        sandbox.fault("status", status=503, body=1)
-        sandbox.fault("status", status=503, headers={"A B": "x"})
-        sandbox.fault("status", status=503, headers={"Content-Length": "1"})
-        sandbox.fault("status", status=503, headers=["X-A: 1"])
-        sandbox.fault("status", status=503, content_type="a\\r\\nb")
-        sandbox.fault("redirect")
-        sandbox.fault("redirect", location="/", status=200)
-        sandbox.fault("code")
-        sandbox.fault("code", code=200)
-        sandbox.fault("code", code=2**70)
-        sandbox.fault("late_code", code="301")
-        sandbox.fault("delay", seconds=-1)
-        sandbox.fault("delay", seconds="1")
-        sandbox.fault("delay", seconds=float("inf"))
-        sandbox.fault("delay", seconds=2, max_seconds=1)
-        sandbox.fault("shrink", keep=1)
-        """,
-        names,
-    )
-)
+SANDBOXES = Cases(names)
 
 
 @SANDBOXES.of("with fault, fault: …")
@@ -240,154 +127,10 @@ def _unused(user: User) -> object:
     return None
 
 
-def scenario(content: str, name: str = "night.toml") -> Case:
-    """A sandbox of a scenario."""
-    shown = content.strip().replace("\n", " ")
-    label = f"da.Sandbox.scenario({name!r}) with {shown[:80]}"
-    return Case(label, lambda user: user.stack.enter_context(da.Sandbox.scenario(user.file(name, content))))
-
-
-SANDBOXES.add([
-    Case("da.Sandbox.scenario('nowhere.toml')", lambda _user: da.Sandbox.scenario("nowhere.toml")),
-    Case("da.Sandbox.scenario('.toml')", lambda user: da.Sandbox.scenario(user.file("a/.toml").parent)),
-    Case("da.Sandbox.scenario(5)", lambda _user: da.Sandbox.scenario(5)),  # type: ignore[arg-type] # the mistake
-    scenario("{}", "night.yaml"),
-    scenario("[faults"),
-    scenario("demo = maybe"),
-    scenario("{", "night.json"),
-    scenario('{"switches": {}, "switches": {}}', "night.json"),
-    scenario("[" * 5_000, "night.json"),
-    scenario("swiches = {}"),
-    scenario("switches = 5"),
-    scenario("now = 2024-01-01"),
-    scenario("now = 'yesterday'"),
-    scenario("[switches]\nlatnecy = 1"),
-    scenario("[switches]\nlatency = -1"),
-    scenario("[demo]\nuntill = '2024-02-29'"),
-    scenario("[[faults]]\nstatus = 5"),
-    scenario('[[faults]]\nkind = "status"'),
-    scenario('[[faults]]\nkind = "explode"'),
-    scenario("[[exports]]\nrows = 5\nsecond = 2"),
-    Case(
-        "da.Sandbox.scenario('night.toml') with a file that is not UTF-8",
-        lambda user: da.Sandbox.scenario(user.file("night.toml", b"a = '\xff'")),
-    ),
-])  # fmt: skip
-
-
 @SANDBOXES.of("da.Sandbox.connect(…) to a service of another kind")
 def _no_sandbox(_user: User) -> object:
     with serving(always(http(b"<html>", content_type="text/html"))) as server:
         return da.Sandbox.connect(server.base_url, "t" * 32).requests
-
-
-# What the sandbox refuses, as a request that no client sends.
-
-
-def strict(label: str, body: object, **headers: str) -> Case:
-    """A request of another program."""
-
-    def act(user: User) -> object:
-        with PlainService(user.sandbox.base_url, user.sandbox.issue_token()) as service:
-            reply = service.post(
-                "/access/api/item/search", body, {name.replace("_", "-"): v for name, v in headers.items()}
-            )
-        envelope = reply.envelope
-        reason = "" if envelope["data"] == envelope["message"] else f"; data: {envelope['data']}"
-        return Shown(f"HTTP {reply.status}, code {envelope['code']}: {envelope['message']}{reason}")
-
-    return Case(label, act)
-
-
-TIME = {
-    "column": "allocated_time", "type": 2, "data_type": "datetime", "operator": "equals", "value": 1705276800000,
-    "time_unit": "DAY",
-}  # fmt: skip
-STATUS = {
-    "column": "code_status", "type": 2, "data_type": "number", "operator": "matches", "value": [3], "extendValue": [],
-}  # fmt: skip
-SEARCH: dict[str, Any] = {
-    "itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": ["id"], "filters": {"OR": [{"AND": [TIME]}]},
-}  # fmt: skip
-
-
-def search(*conditions: Any, **members: Any) -> dict[str, Any]:
-    """A body of a search of codes."""
-    body = {**SEARCH, "filters": {"OR": [{"AND": list(conditions or (TIME,))}]}, **members}
-    return {name: value for name, value in body.items() if value is not ...}
-
-
-SANDBOXES.add([
-    strict("a body that is no JSON", b"{"),
-    strict("a body that is a list", b"[]"),
-    strict("a body of 128 brackets", b"[" * 200 + b"]" * 200),
-    strict("a member twice", b'{"attrs": [], "attrs": []}'),
-    strict("a body without filters", search(filters=...)),
-    strict("a member that is not known", search(limit=5)),
-    strict("an id that is a string", search(itemTypeId="-100")),
-    strict("an object that does not exist", search(itemTypeId=5)),
-    strict("attrs that are a string", search(attrs="id")),
-    strict("no attribute", search(attrs=[])),
-    strict("an attribute that does not exist", search(attrs=["di"])),
-    strict("an attribute twice", search(attrs=["id", "id"])),
-    strict("no group", search(filters={"OR": []})),
-    strict("five conditions", search(*[STATUS] * 4, TIME)),
-    strict("no condition on allocated_time", search(STATUS)),
-    strict("conditions in another order", search(TIME, STATUS)),
-    strict("a column twice", search(STATUS, STATUS, TIME)),
-    strict("a column that is not filtered", search({**STATUS, "column": "pool_id"}, TIME)),
-    strict("a status that does not exist", search({**STATUS, "value": [7]}, TIME)),
-    strict("an operator that does not exist", search({**STATUS, "operator": "above"}, TIME)),
-    strict("equals with two values", search({**STATUS, "operator": "equals", "value": [3, 4]}, TIME)),
-    strict("a type that does not exist", search({**STATUS, "type": 5}, TIME)),
-    strict("another data_type", search({**STATUS, "data_type": "string"}, TIME)),
-    strict("an extendValue with a value", search({**STATUS, "extendValue": [1]}, TIME)),
-    strict("an extendValue on a time", search({**TIME, "extendValue": []})),
-    strict("a time unit on a number", search({**STATUS, "time_unit": "DAY"}, TIME)),
-    strict("a time in seconds", search({**TIME, "value": 1705276800})),
-    strict("a time as a string", search({**TIME, "value": "2024-01-15"})),
-    strict("a time beyond the calendar", search({**TIME, "value": 2**62})),
-    strict("another Content-Type", search(), Content_Type="text/plain"),
-    strict("another Host", search(), Host="evil.example.com"),
-    strict("a page of another origin", search(), Origin="https://evil.example.com"),
-    strict("a compressed body", search(), Content_Encoding="gzip"),
-    strict("a refused token", search(), Authorization="Bearer no"),
-])  # fmt: skip
-
-
-# What the routes of control refuse.
-
-
-def control(label: str, method: str, path: str, body: bytes | None = None, **headers: str) -> Case:
-    """A request of another program, with the admin token."""
-
-    def act(user: User) -> object:
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
-        given = {"Authorization": f"Bearer {user.sandbox.admin_token}", "Content-Type": "application/json", **given}
-        with closing(HTTPConnection(urlsplit(user.sandbox.base_url).netloc, timeout=30)) as connection:
-            connection.request(method, f"/__sandbox{path}", body, given)
-            response = connection.getresponse()
-            return Shown(f"HTTP {response.status}: {response.read().decode()}")
-
-    return Case(label, act)
-
-
-SANDBOXES.add([
-    control("a route that does not exist", "GET", "/nothing"),
-    control("another method", "PUT", "/clock"),
-    control("no admin token", "GET", "/state", Authorization=""),
-    control("a body that is no JSON, of control", "POST", "/clock", b"{"),
-    control("a body that is a list, of control", "POST", "/clock", b"[]"),
-    control("a time that is negative", "POST", "/clock", b'{"advance": -1}'),
-    control("an entry with an unknown member", "POST", "/exports", b'{"entries": [{"rows": 5}, {"second": 1}]}'),
-    control("a query twice", "GET", "/objects/customer/rows?limit=1&limit=2"),
-    control("a query that is not UTF-8", "GET", "/objects/customer/rows?limit=%ff"),
-    control("too many rows to list", "GET", "/objects/customer/rows?limit=1000000"),
-    control("a fault that has ended", "DELETE", "/faults/999"),
-    control("rows and a list of entries", "POST", "/exports", b'{"rows": 5, "entries": [{"rows": 1}]}'),
-    control("entries that are a text", "POST", "/exports", b'{"entries": "5"}'),
-    control("a page of another site", "GET", "/state", Sec_Fetch_Site="cross-site"),
-])  # fmt: skip
 
 
 # Recordings.

@@ -10,15 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import tqdm
-from messages.network import cut
-from support.messages import ADDRESS, Cases, User, calls, data, responses
-from support.raw_server import always, http, in_turn, serving
+from support.messages import ADDRESS, Cases, User, responses
+from support.raw_server import Responder, always, closing, http, in_turn, serving
 from support.runs import by_day, some_days
 from support.streams import response_of
 
 import dataaccess as da
-
-SCANS = Cases()
 
 DAY = da.on("2024-01-15")
 
@@ -44,33 +41,7 @@ def names(user: User) -> dict[str, Any]:
     }
 
 
-SCANS.add(
-    calls(
-        """
-        len(scan)
-        scan[0]
-        iter(scan)
-        [row for row in ascan]
-        ascan.__arrow_c_stream__()
-        table["nmae"]
-        table[::2]
-        iter(table)
-        split.batches()
-        scan.batches(max_rows=0)
-        scan.batches(max_rows="5")
-        scan.to_pandas(dtype_backend="numpy")
-        scan.to_pandas(progress=5)
-        scan.to_dicts(progress=5)
-        scan.to_dicts(progress=tqdm.tqdm(disable=True))
-        scan.to_dicts(progress=awaited)
-        pickle.dumps(scan)
-        pickle.dumps(table)
-        pickle.dumps(scan.batches())
-        pickle.dumps(next(iter(scan.batches())))
-        """,
-        names,
-    )
-)
+SCANS = Cases(names)
 
 
 def scan_of(client: Any, **options: Any) -> Any:
@@ -90,10 +61,9 @@ def rows(*values: object) -> bytes:
 
 
 VALUES: dict[str, list[tuple[object, ...]]] = {
-    "int64": [(1, "x"), (1, 1.5), (2**70,), (None, {"a": 1})],
+    "int64": [(1, "x"), (1, 1.5), (None, {"a": 1})],
     "float64": [(1.5, "x"), (2**60 + 1,)],
     "bool": [(True, "yes")],
-    "timestamp": [("2024-01-15 08:00:00", "tomorrow"), ("2024-01-15", 5)],
 }
 for _kind, _values in VALUES.items():
     _label = f'schema={{"n": "{_kind}"}} where n is'
@@ -103,39 +73,48 @@ SCANS.add(
     responses(
         {
             "to_arrow() where n is a string and a number": rows("x", 1),
-            "to_arrow() where text is in no record": response_of([{"n": "x"}]),
-            "to_arrow() where no record has an attribute": response_of([{"a": "x"}]),
-            "to_arrow() of exactly 2,000 rows": response_of([{"n": "x", "text": "x"}] * 2_000),
             "to_arrow() where meta.total is another number": response_of([{"n": "x", "text": "x"}], meta={"total": 40}),
-            "to_arrow() of a response without data": http({"code": 200, "message": "ok"}),
         },
         lambda client: scan_of(client).to_arrow(),
     )
 )
 
 
-@SCANS.of("scan.batches() where the first rows of a column have no value, and a later one is a string")
-def _late_type(user: User) -> object:
-    records: list[dict[str, Any]] = [{"n": None, "text": "x"}] * 100_000 + [
-        {"n": 1.5, "text": "x"},
-        {"n": "x", "text": "x"},
-    ]
-    with user.served(response_of(records)) as client:
-        return list(scan_of(client).batches(max_rows=1_000))
-
-
 @SCANS.of("for batch in scan.batches(): … where the response is cut off")
 def _cut(user: User) -> object:
-    with user.served(cut(response_of([{"n": "x", "text": "x"}] * 5_000)[:-5])) as client:
+    with user.served(closing(response_of([{"n": "x", "text": "x"}] * 5_000)[:-5])) as client:
         return list(scan_of(client).batches(max_rows=1_000))
 
 
-@SCANS.of("for batch in scan.batches(): … where the second of three requests is rejected")
-def _second(_user: User) -> object:
-    with serving(in_turn(response_of([{"id": "x"}]), http(b"", "400 Bad"))) as server:
-        client = da.Client(server.base_url, token="t", retry_for=0, concurrency=1)
-        days = da.days("2024-01-01", "2024-01-04")
-        return list(client.scan_codes(["id"], allocated_time=days).batches(max_rows=1))
+def days_of(responder: Responder, days: Any, attrs: list[str], use: Callable[[Any], object]) -> object:
+    """Uses a scan of days, one after the other, of a server that responds so."""
+    with serving(responder) as server:
+        client = da.Client(server.base_url, token="t", retry_for=0, timezone="UTC", concurrency=1)
+        return use(client.scan_codes(attrs, allocated_time=days))
+
+
+THREE = da.days("2024-01-01", "2024-01-04")
+NO_DATA = http({"code": 200, "message": "ok"})
+LATE = [{"id": str(n), "allocated_time": f"2024-02-{n:02} 12:00:00"} for n in range(1, 20)]
+SCANS.table(
+    {
+        "for batch in scan.batches(): … where the second of three requests is rejected": lambda _user: days_of(
+            in_turn(response_of([{"id": "x"}]), http(b"", "400 Bad")),
+            THREE,
+            ["id"],
+            lambda scan: list(scan.batches(max_rows=1)),
+        ),
+        "scan.collect() of three days, of which one has a response without data": lambda _user: days_of(
+            in_turn(response_of([{"id": "x"}]), NO_DATA, response_of([{"id": "y"}])),
+            THREE,
+            ["id"],
+            lambda scan: scan.collect(),
+        ),
+        "scan.collect() of days whose times no zone explains": lambda _user: days_of(
+            always(response_of(LATE)), DAY, ["id", "allocated_time"], lambda scan: scan.collect()
+        ),
+    }
+)
 
 
 @SCANS.of("batches.read_all() after batches.close()")
@@ -146,34 +125,98 @@ def _closed(user: User) -> object:
     return next(batches)
 
 
-@SCANS.of("scan.collect() of four days, of which the third is rejected")
-def _a_day(_user: User) -> object:
-    with some_days() as service, service.fault("status", status=400, where={"day": "2024-01-03"}):
-        return by_day(service.client(), ["id"]).collect()
+def using(service: Any, use: Callable[[da.Sandbox], object]) -> Callable[[User], object]:
+    """Uses a service that is started for it."""
+
+    def act(_user: User) -> object:
+        with service() as running:
+            return use(running)
+
+    return act
 
 
-@SCANS.of("scan.tasks()[2].collect() that is rejected")
-def _a_task(_user: User) -> object:
-    with some_days() as service, service.fault("status", status=400):
-        return by_day(service.client(), ["id"]).tasks()[2].collect()
+def stray() -> da.Sandbox:
+    """A service that cuts days in Tokyo, with the codes of some days."""
+    service = da.Sandbox(switches={"day_zone": "Asia/Tokyo"})
+    rows = [
+        {"id": f"{day}-{hour}", "allocated_time": f"2024-01-{day:02} {hour:02}:00:00"}
+        for day in range(1, 4)
+        for hour in range(24)
+    ]
+    service.load("promotion_code", [*rows, {"id": "late", "allocated_time": "2023-12-31 16:00:00"}])
+    return service
 
 
-@SCANS.of("scan.collect() of eight days where five have the same highest number of rows")
-def _capped(_user: User) -> object:
-    with some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18) as service:
-        return by_day(service.client(), ["id"]).collect()
+def of_ids(attrs: list[str], first: int, last: int) -> Callable[[da.Sandbox], object]:
+    """A scan of ten ids, of which these have a row."""
+
+    def use(service: da.Sandbox) -> object:
+        service.load("customer", [{"customer_id": f"{n:04}", "name": "x"} for n in range(first, last)])
+        where = da.col("customer_id").matches([f"{n:04}" for n in range(1, 11)])
+        return service.client().scan_items("customer", attrs, where).collect()
+
+    return use
 
 
-@SCANS.of('scan.collect() with on_suspected_cap="split", where a part cannot be split')
-def _split(_user: User) -> object:
-    with some_days((60,) * 8, maximum_rows=10) as service:
-        return by_day(service.client(), ["id", "code_status"], on_suspected_cap="split").collect()
-
-
-@SCANS.of("scan.collect() of two days of which the longer has a round number of rows")
-def _round(_user: User) -> object:
-    with some_days((1_000, 400)) as service:
-        return by_day(service.client(), ["id"]).collect()
+LIMA = {"day_zone": "America/Lima", "source_timezone": "America/Lima"}
+TIMES = ["id", "allocated_time"]
+SCANS.table(
+    {
+        "scan.collect() of eight days where five have the same highest number of rows": using(
+            lambda: some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18),
+            lambda service: by_day(service.client(), ["id"]).collect(),
+        ),
+        'scan.collect() with on_suspected_cap="split", where a part cannot be split': using(
+            lambda: some_days((60,) * 8, maximum_rows=10),
+            lambda service: by_day(service.client(), ["id", "code_status"], on_suspected_cap="split").collect(),
+        ),
+        'client.scan_codes(["id"], …, on_suspected_cap="split")': using(
+            lambda: some_days((60,) * 8, maximum_rows=10),
+            lambda service: by_day(service.client(), ["id"], on_suspected_cap="split").collect(),
+        ),
+        "scan.collect() of two days of which the longer has a round number of rows": using(
+            lambda: some_days((1_000, 400)), lambda service: by_day(service.client(), ["id"]).collect()
+        ),
+        "search_codes(…) with known_row_cap": using(
+            some_days,
+            lambda service: service.client(known_row_cap=41).search_codes(["id"], allocated_time=da.on("2024-01-02")),
+        ),
+        "scan.collect() with known_row_cap": using(
+            some_days, lambda service: by_day(service.client(known_row_cap=41), ["id"]).collect()
+        ),
+        "scan.to_arrow() with max_result_bytes=100": using(
+            some_days, lambda service: by_day(service.client(max_result_bytes=100), ["id"]).to_arrow()
+        ),
+        "scan.collect() of days in another zone": using(
+            stray,
+            lambda service: (
+                service.client().scan_codes(TIMES, allocated_time=da.days("2024-01-01", "2024-01-03")).collect()
+            ),
+        ),
+        "client.search_codes(…) of a range whose first and last day may be excluded": using(
+            lambda: some_days(day_comparison="inclusive"),
+            lambda service: service.client(day_comparison="exclusive").search_codes(
+                TIMES, allocated_time=da.after("2024-01-02")
+            ),
+        ),
+        "client.search_codes(…) before a day, at a service that excludes more than that": using(
+            lambda: some_days(day_comparison="exclusive"),
+            lambda service: service.client(day_comparison="inclusive").search_codes(
+                TIMES, allocated_time=da.until("2024-01-06")
+            ),
+        ),
+        "client.search_codes(…) of the last day, at a service that cuts days in Lima": using(
+            lambda: da.Sandbox.demo(until="2024-02-29", switches=LIMA),
+            lambda service: service.client().search_codes(TIMES, allocated_time=da.until("2024-01-21")),
+        ),
+        "scan_items('customer', …) of ten ids, of which two have no row": using(
+            da.Sandbox, of_ids(["customer_id", "name"], 1, 9)
+        ),
+        "scan_items('customer', ['name'], …) of ten ids, of which eight have no row": using(
+            da.Sandbox, of_ids(["name"], 1, 3)
+        ),
+    }
+)
 
 
 @SCANS.of('scan.collect() with on_suspected_cap="split", where the parts have fewer rows')
@@ -189,99 +232,23 @@ def _fewer(_user: User) -> object:
 
     with serving(give) as server:
         client = da.Client(server.base_url, token="t", timezone="UTC")
-        day = da.on("2024-01-15")
-        return client.scan_codes(["id", "code_status"], allocated_time=day, on_suspected_cap="split").collect()
-
-
-@SCANS.of('client.scan_codes(["id"], …, on_suspected_cap="split")')
-def _split_without_status(_user: User) -> object:
-    with some_days((60,) * 8, maximum_rows=10) as service:
-        return by_day(service.client(), ["id"], on_suspected_cap="split").collect()
-
-
-@SCANS.of("search_codes(…) with known_row_cap")
-def _known_cap(_user: User) -> object:
-    with some_days() as service:
-        client = service.client().with_options(known_row_cap=41)
-        return client.search_codes(["id"], allocated_time=da.on("2024-01-02"))
-
-
-@SCANS.of("scan.collect() with known_row_cap")
-def _known_cap_of_scan(_user: User) -> object:
-    with some_days() as service:
-        return by_day(service.client().with_options(known_row_cap=41), ["id"]).collect()
-
-
-@SCANS.of("client.search_codes(…) of a day in another zone")
-def _stray(_user: User) -> object:
-    with stray() as service:
-        return service.client().search_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-
-
-@SCANS.of("scan.collect() of days in another zone")
-def _stray_scan(_user: User) -> object:
-    with stray() as service:
-        days = da.days("2024-01-01", "2024-01-03")
-        return service.client().scan_codes(["id", "allocated_time"], allocated_time=days).collect()
-
-
-@SCANS.of("client.search_codes(…) of a range whose first and last day may be excluded")
-def _inclusive(_user: User) -> object:
-    with some_days(day_comparison="inclusive") as service:
-        client = service.client(day_comparison="exclusive")
-        times = da.after("2024-01-02")
-        return client.search_codes(["id", "allocated_time"], allocated_time=times)
-
-
-def stray() -> da.Sandbox:
-    """A service that cuts days in Tokyo, with the codes of some days."""
-    service = da.Sandbox(switches={"day_zone": "Asia/Tokyo"})
-    rows = [
-        {"id": f"{day}-{hour}", "allocated_time": f"2024-01-{day:02} {hour:02}:00:00"}
-        for day in range(1, 4)
-        for hour in range(24)
-    ]
-    service.load("promotion_code", [*rows, {"id": "late", "allocated_time": "2023-12-31 16:00:00"}])
-    return service
-
-
-EMPTY = data({"status": True, "data": []})
-
-
-def asking(**conditions: Any) -> Callable[[Any], object]:
-    """A search of codes."""
-    return lambda client: client.search_codes(["id", "name"], **conditions)
+        return client.scan_codes(["id", "code_status"], allocated_time=DAY, on_suspected_cap="split").collect()
 
 
 NOTHING: dict[str, dict[str, Any]] = {
     "allocated_time=da.on('2999-01-01')": {"allocated_time": da.on("2999-01-01")},
     "code_status='available'": {"allocated_time": da.after("2024-01-01"), "code_status": "available"},
-    "allocated_time=da.days('2024-01-01', '2024-01-04')": {"allocated_time": da.days("2024-01-01", "2024-01-04")},
+    "allocated_time=da.days('2024-01-01', '2024-01-04')": {"allocated_time": THREE},
 }
+
+
+def searching(conditions: dict[str, Any]) -> Callable[[Any], object]:
+    """A search of codes."""
+    return lambda client: client.search_codes(["id", "name"], **conditions)
+
+
 for _label, _conditions in NOTHING.items():
-    SCANS.add(responses({f"client.search_codes({_label}) that finds nothing": EMPTY}, asking(**_conditions)))
-
-
-@SCANS.of("client.search_codes(['id', 'emial'], …) of a service that ignores unknown attributes")
-def _absent(user: User) -> object:
-    with user.served(response_of([{"id": "1"}])) as client:
-        return client.search_items("basket", ["id", "emial", "nmae"], da.col("id").equals("1"), item_type_id=7)
-
-
-@SCANS.of("scan_items('customer', …) of ten ids, of which two have no row")
-def _missing(_user: User) -> object:
-    with da.Sandbox() as service:
-        service.load("customer", [{"customer_id": f"{n:04}", "name": "x"} for n in range(1, 9)])
-        where = da.col("customer_id").matches([f"{n:04}" for n in range(1, 11)])
-        return service.client().scan_items("customer", ["customer_id", "name"], where).collect()
-
-
-@SCANS.of("scan_items('customer', ['name'], …) of ten ids, of which eight have no row")
-def _missing_unknown(_user: User) -> object:
-    with da.Sandbox() as service:
-        service.load("customer", [{"customer_id": str(n), "name": "x"} for n in (1, 2)])
-        where = da.col("customer_id").matches([str(n) for n in range(1, 11)])
-        return service.client().scan_items("customer", ["name"], where).collect()
+    SCANS.add(responses({f"client.search_codes({_label}) that finds nothing": response_of([])}, searching(_conditions)))
 
 
 @SCANS.of("for row in awaited batches, without async")
@@ -293,56 +260,13 @@ def _not_async(_user: User) -> object:
     return asyncio.run(use())
 
 
-@SCANS.of("scan.to_arrow() with max_result_bytes=100")
-def _too_large(_user: User) -> object:
-    with some_days() as service:
-        return by_day(service.client().with_options(max_result_bytes=100), ["id"]).to_arrow()
-
-
-@SCANS.of("scan.collect() within timeout")
-def _timeout(user: User) -> object:
-    with serving(always(b"")) as server:
-        client = da.Client(server.base_url, token="t", timeout=0.1)
-        return client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).collect()
-
-
-@SCANS.of("client.search_codes(…) of many days within timeout")
-def _timeout_of_all(user: User) -> object:
-    with serving(always(b"")) as server:
-        client = da.Client(server.base_url, token="t", timeout=0.1)
-        return client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-
-
-@SCANS.of("client.search_codes(…) of the last day, at a service that cuts days in Lima")
-def _lost_day(_user: User) -> object:
-    zone = "America/Lima"
-    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": zone, "source_timezone": zone}) as service:
-        return service.client().search_codes(["id", "allocated_time"], allocated_time=da.until("2024-01-21"))
-
-
-@SCANS.of("client.search_codes(…) before a day, at a service that excludes more than that")
-def _lost_end(_user: User) -> object:
-    with some_days(day_comparison="exclusive") as service:
-        client = service.client(day_comparison="inclusive")
-        return client.search_codes(["id", "allocated_time"], allocated_time=da.until("2024-01-06"))
-
-
-@SCANS.of("scan.collect() of days whose times no zone explains")
-def _no_zone(_user: User) -> object:
-    rows = [{"id": str(n), "allocated_time": f"2024-02-{n:02} 12:00:00"} for n in range(1, 20)]
-    with serving(always(response_of(rows))) as server:
-        client = da.Client(server.base_url, token="t", timezone="UTC")
-        return client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15")).collect()
-
-
-@SCANS.of("scan.collect() of three days, of which one has a response without data")
-def _without_data(_user: User) -> object:
-    answers = in_turn(response_of([{"id": "x"}]), http({"code": 200, "message": "ok"}), response_of([{"id": "y"}]))
-    with serving(answers) as server:
-        client = da.Client(server.base_url, token="t", concurrency=1)
-        return client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).collect()
-
-
+SCANS.add(
+    responses(
+        {"client.search_codes(…) of many days within timeout": b""},
+        lambda client: client.search_codes(["id"], allocated_time=THREE),
+        timeout=0.1,
+    )
+)
 SCANS.add(
     responses(
         {"client.search_items(…) of exactly 2,000 rows": response_of([{"n": "x", "text": "x"}] * 2_000)},

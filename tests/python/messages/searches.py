@@ -1,14 +1,17 @@
-"""A search or scan of promotion codes: what is refused before a request is sent."""
+"""Searches and scans, their conditions and their zones: what is refused before a request is sent."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
-from support.messages import Cases, User, calls
+from support.messages import ADDRESS, ROW, Cases, User, program
+from support.raw_server import always, serving
 
 import dataaccess as da
+from dataaccess.filters import parse
 
-SEARCHES = Cases()
+col = da.col
 
 
 class Mute:
@@ -18,89 +21,100 @@ class Mute:
         raise RuntimeError
 
 
+SEARCHES = Cases(lambda _user: {"DAY": da.on("2024-01-15"), "Mute": Mute})
+
+STORE = {"store_id": "string", "opened": "timestamp", "size": "int64"}
+CONDITION = {
+    "column": "name", "data_type": "string", "operator": "matches", "value": ["x"], "condition_type": "comp_attr",
+    "value_type": "normal",
+}  # fmt: skip
+CODE_CONDITION = {
+    "column": "code_status", "type": 2, "data_type": "number", "operator": "matches", "value": [3], "extendValue": [],
+}  # fmt: skip
+
+
+TIME = {
+    "column": "allocated_time", "type": 2, "data_type": "datetime", "operator": "equals", "value": 1705276800000,
+    "time_unit": "DAY",
+}  # fmt: skip
+
+
+def changed(condition: dict[str, Any], members: dict[str, Any], *others: dict[str, Any]) -> dict[str, Any]:
+    """A body of a condition whose members differ so, and others; `...` is none."""
+    kept = {name: value for name, value in {**condition, **members}.items() if value is not ...}
+    return {"OR": [{"AND": [kept, *others]}]}
+
+
 def names(_user: User) -> dict[str, Any]:
     """What the calls use."""
-    return {"DAY": da.on("2024-01-15"), "Mute": Mute}
+    known: Any = {"store": {"id": 7, "attributes": STORE}, "visit": 8}
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    return {
+        "deep": deep,
+        "client": da.Client("http://127.0.0.1:9", token="t", retry_for=0, item_types=known),
+        "where": lambda **members: changed(CONDITION, members),
+        "code_where": lambda **members: changed(CODE_CONDITION, members, TIME),
+        "ID": col("customer_id").equals("17"),
+    }
 
 
-SEARCHES.add(
-    calls(
-        """
-        client.search_codes(allocated_time=None)
-        client.search_codes(allocated_time=da.on)
-        client.search_codes(allocated_time="2024-01-15")
-        client.search_codes(allocated_time=["2024-01-15", "2024-01-16"])
-        client.search_codes(allocated_time=col("allocated_time").on("2024-01-15"))
-        client.search_codes(allocated_time=col("allocated_time"))
-        client.search_codes(allocated_time=da.after("tomorrow"))
-        client.search_codes(allocated_time=da.after("2024-02-30"))
-        client.search_codes(allocated_time=da.after("1706659200000"))
-        client.search_codes(allocated_time=da.after(1706659200))
-        client.search_codes(allocated_time=da.after(1706659200000000))
-        client.search_codes(allocated_time=da.after(5))
-        client.search_codes(allocated_time=da.after(1.5))
-        client.search_codes(allocated_time=da.after(True))
-        client.search_codes(allocated_time=da.after(None))
-        client.search_codes(allocated_time=da.after(["2024-01-15"]))
-        client.search_codes(allocated_time=da.after("2024-01-31T09:30:00[Europe/Berlin]"))
-        client.search_codes(allocated_time=da.on("2024-01-31T23:30:00-11:00"))
-        client.search_codes(allocated_time=da.on("+12024-01-31"))
-        client.search_codes(allocated_time=da.on("9999-12-31"))
-        client.search_codes(allocated_time=da.after("9999-12-31T23:59:59-20:00"))
-        client.search_codes(allocated_time=da.op("equals", [1, 2]))
-        client.search_codes(allocated_time=DAY, code_status=7)
-        client.search_codes(allocated_time=DAY, code_status="snet")
-        client.search_codes(allocated_time=DAY, code_status=["sent", 7, "x"])
-        client.search_codes(allocated_time=DAY, code_status=list(range(10, 40)))
-        client.search_codes(allocated_time=DAY, code_status=[])
-        client.search_codes(allocated_time=DAY, code_status=True)
-        client.search_codes(allocated_time=DAY, code_status=3.5)
-        client.search_codes(allocated_time=DAY, code_status="3")
-        client.search_codes(allocated_time=DAY, code_status=da.after("2024-01-15"))
-        client.search_codes(allocated_time=DAY, code_status=da.days("2024-01-01", "2024-02-01"))
-        client.search_codes(allocated_time=DAY, code_status=da.op("equals", ["sent"]))
-        client.search_codes(allocated_time=DAY, audience_type="customer")
-        client.search_codes(allocated_time=DAY, audience_type="customers", allocated_audience="17")
-        client.search_codes(allocated_time=DAY, allocated_audience=17.0)
-        client.search_codes(allocated_time=DAY, allocated_audience="")
-        client.search_codes(allocated_time=DAY, allocated_audience=[None])
-        client.search_codes(allocated_time=DAY, allocated_audience=True)
-        client.search_codes(allocated_time=DAY, allocated_audience={"a": 1})
-        client.search_codes(allocated_time=DAY, allocated_audience="\\ud800")
-        client.search_codes([], allocated_time=DAY)
-        client.search_codes("id,name", allocated_time=DAY)
-        client.search_codes(["id", "id"], allocated_time=DAY)
-        client.search_codes(["id", "nmae"], allocated_time=DAY)
-        client.search_codes(["id", "shoe_size"], allocated_time=DAY)
-        client.search_codes([7], allocated_time=DAY)
-        client.search_codes(["a,b"], allocated_time=DAY)
-        client.search_codes(["id", ""], allocated_time=DAY)
-        client.search_codes(allocated_time=DAY, limit=0)
-        client.search_codes(allocated_time=DAY, limit="5")
-        client.search_codes(allocated_time=DAY, limit=True)
-        client.search_codes(["nmae"], allocated_time=DAY, code_status=7, limit=0)
-        client.validate_codes(allocated_time=DAY, code_status=7)
-        client.validate_codes(allocated_time=DAY, code_status=Mute())
-        client.scan_codes(allocated_time=da.days("2024-02-01", "2024-01-01"))
-        client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-01"))
-        client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-31T10:00"))
-        client.scan_codes(allocated_time=da.days("2024-01-01T10:00", "2024-01-31"))
-        client.scan_codes(allocated_time=da.days("0100-01-01", "2024-01-31"))
-        client.scan_codes(allocated_time=da.month("9999-12"))
-        client.scan_codes(allocated_time=da.month("January"))
-        client.scan_codes(allocated_time=da.month(1))
-        client.scan_codes(allocated_time=da.last_days(0))
-        client.scan_codes(allocated_time=da.last_days("7"))
-        client.scan_codes(allocated_time=DAY, schema={"id": "varchar"})
-        client.scan_codes(allocated_time=DAY, schema={"di": "string"})
-        client.scan_codes(allocated_time=DAY, schema="string")
-        client.scan_codes(allocated_time=DAY, schema={"id": 5})
-        client.scan_codes(allocated_time=DAY, decode_status="yes")
-        client.scan_codes(allocated_time=DAY, on_suspected_cap="halve")
-        client.scan_codes(allocated_time=DAY, limit=5, on_suspected_cap="split")
-        client.scan_codes(allocated_time=DAY, limit=5).tasks()
-        client.scan_codes(allocated_time=DAY).head(-1)
-        """,
-        names,
-    )
-)
+ITEMS = Cases(names)
+
+
+@ITEMS.of("client.search_items(…) where the conditions become too many groups")
+def _groups(_user: User) -> object:
+    expression = col("a").equals(1)
+    for _ in range(20):
+        expression = (expression & col("b").equals(2)) | col("c").equals(3)
+        expression = expression & (col("d").equals(2) | col("e").equals(3))
+    return da.validate_items("voucher", ["a"], expression, item_type_id=5)
+
+
+@ITEMS.of("client.search_items(…) where the conditions have too many values once they are expanded")
+def _values(_user: User) -> object:
+    expression = col("a").matches(range(50_000))
+    for number in range(6):
+        expression &= col(f"b{number}").equals(2) | col(f"c{number}").equals(3)
+    return da.validate_items("voucher", ["a"], expression, item_type_id=5)
+
+
+@ITEMS.of("client.search_items(…) where a list holds itself")
+def _endless(_user: User) -> object:
+    itself: list[Any] = []
+    itself.append(itself)
+    return da.validate_items("voucher", ["a"], col("a").matches(itself), item_type_id=5)
+
+
+CONDITIONS = Cases(lambda _user: {"itertools": itertools, "parse": parse})
+
+
+@CONDITIONS.of("more than 100,000 conditions joined by |")
+def _joined(_user: User) -> object:
+    expression = col("a").equals(1)
+    while True:
+        expression |= expression
+
+
+def zones(user: User) -> dict[str, Any]:
+    """What the calls use."""
+    scan = user.client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
+    store = user.client.scan_items("customer", ["name"], col("customer_id").equals("x"), schema={"name": "string"})
+    return {"samoa": da.Client(ADDRESS, token="t", timezone="Pacific/Apia"), "scan": scan, "store": store}
+
+
+ZONES = Cases(zones)
+SEARCH = """
+import sys
+import dataaccess as da
+
+client = da.Client(sys.argv[1], token=sys.argv[2])
+client.search_items("store", ["n", "text"], da.col("n").on("2024-01-15"), item_type_id=7)
+"""
+
+
+@ZONES.of("client.search_codes(…) of a day at a platform, without timezone")
+def _no_zone(_user: User) -> object:
+    with serving(always(ROW)) as server:
+        return program(SEARCH, server.base_url, "t")

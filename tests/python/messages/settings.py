@@ -4,232 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import time
 from datetime import timedelta, timezone
+from typing import Any
 
-from support.messages import ADDRESS, ROW, TOKEN, Case, Cases, User, ask, calls, program
+from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, program
 from support.raw_server import always, serving
 
 import dataaccess as da
 
-SETTINGS = Cases()
-
-# Each is the one wrong setting of a client.
-SETTINGS.add(
-    calls("""
-        da.Client(token="t")
-        da.Client("https://cdp.example.com")
-        da.AsyncClient("https://cdp.example.com")
-        da.Client(7, token="t")
-        da.Client("", token="t")
-        da.Client("\\ud800", token="t")
-        da.Client("cdp.example.com", token="t")
-        da.Client("sandbox", token="t")
-        da.Client("cdp", token="t")
-        da.Client("https//cdp.example.com", token="t")
-        da.Client("ftp://cdp.example.com", token="t")
-        da.Client("http://cdp.example.com", token="t")
-        da.Client("https://me:secret@cdp.example.com", token="t")
-        da.Client("https://cdp.example.com:99999", token="t")
-        da.Client("https://cdp.example.com/a?key=secret", token="t")
-        da.Client("https://{tenant}.example.com", token="t")
-        da.Client("https://cdp.example.com/access/api/item/search", token="t")
-        da.Client("https:\\\\\\\\cdp.example.com", token="t")
-        da.Client("https://cdp.example.com/a\\nb", token="t")
-        da.Client("sandbox:other")
-        da.Client("sandbox:demo?until=soon")
-        da.Client("sandbox:demo?until=2020-01-01")
-        da.Client("https://cdp.example.com", token=7)
-        da.Client("https://cdp.example.com", token="")
-        da.Client("https://cdp.example.com", token="Bearer abc")
-        da.Client("https://cdp.example.com", token="abc\\n")
-        da.Client("https://cdp.example.com", token="ab\\ud800")
-        da.Client("https://cdp.example.com", token="t", profile=5)
-    """)
-)
+# A file of profiles, to which a case may add.
+GOOD = f'[profiles.one]\nbase_url = "{ADDRESS}"\n'
 
 
-def setting(**settings: object) -> Case:
-    """A client with this setting."""
-    (written,) = (f"{name}={value!r}" for name, value in settings.items())
-    label = f'da.Client("{ADDRESS}", token="t", {written})'
-    return Case(label, lambda _user: da.Client(ADDRESS, token="t", **settings))  # type: ignore[arg-type] # mistakes
+def names(user: User) -> dict[str, Any]:
+    """What the calls use."""
+
+    def search_with(token: Any) -> object:
+        with user.served(ROW, token=token, timeout=0.1) as client:
+            return ask(client)
+
+    def raises() -> str:
+        raise LookupError("no vault")
+
+    def profile(content: str, name: str = "one", **options: Any) -> object:
+        user.profiles(content)
+        return da.Client(profile=name, **options)
+
+    known = {
+        "GOOD": GOOD,
+        "profile": profile,
+        "pickle": pickle,
+        "timezone": timezone,
+        "timedelta": timedelta,
+        "time": time,
+    }
+    return {**known, "search_with": search_with, "raises": raises}
 
 
-SETTINGS.add([
-    setting(timezone=3),
-    setting(timezone="Asia/Saigoon"),
-    setting(timezone="UTC+7"),
-    setting(timezone=timezone(timedelta(hours=2))),
-    setting(source_timezone="Hanoi"),
-    setting(day_comparison="both"),
-    setting(timeout="30"),
-    setting(timeout=0),
-    setting(timeout=None),
-    setting(timeout=float("nan")),
-    setting(timeout=10**9),
-    setting(retry_for=-1),
-    setting(retry_for="a while"),
-    setting(concurrency="8"),
-    setting(concurrency=0),
-    setting(concurrency=2.5),
-    setting(concurrency=20_000),
-    setting(requests_per_second="9"),
-    setting(requests_per_second=0),
-    setting(max_result_bytes=0),
-    setting(max_result_bytes=1.5),
-    setting(ca_bundle=3),
-    setting(ca_bundle="nowhere.pem"),
-    setting(proxy=3128),
-    setting(proxy="proxy.example.com"),
-    setting(proxy="gopher://user:secret@proxy"),
-    setting(proxy="http://user:pa#ss@proxy:3128"),
-    setting(allow_http="yes"),
-    setting(headers="X-Key: secret"),
-    setting(headers={"X-A": 5}),
-    setting(headers={5: "secret"}),
-    setting(headers={"X A": "secret"}),
-    setting(headers={"X-A": "a\r\nb"}),
-    setting(headers={"Authorization": "Bearer secret"}),
-    setting(headers={"Content-Length": "7"}),
-    setting(headers={"Accept-Encoding": "br"}),
-    setting(headers={"Accept-Encoding": "gzip;q=1"}),
-    setting(user_agent=3),
-    setting(user_agent=" "),
-    setting(user_agent="job/3\r\nX-A: b"),
-    setting(attrs_format="list"),
-    setting(code_value_type="special"),
-    setting(known_row_cap=0),
-    setting(item_types=["store"]),
-    setting(item_types={"store": "7"}),
-    setting(item_types={"customer": 5}),
-    setting(item_types={"store": {"attributes": {"a": "string"}}}),
-    setting(item_types={"store": {"id": 7, "attrs": {}}}),
-    setting(item_types={"store": {"id": 7, "attributes": []}}),
-    setting(item_types={"store": {"id": 7, "attributes": {"opened": "timestmp"}}}),
-    setting(item_types={"promotion_code": {"id": -100, "attributes": {"a": "string"}}}),
-    setting(record=5),
-])  # fmt: skip
+SETTINGS = Cases(names)
 
 
 @SETTINGS.of("da.Client(…) with several wrong settings")
 def _several(_user: User) -> object:
     wrong = {"token": "t\n", "timezone": 5, "timeout": -1, "concurrency": 0, "headers": "X-Key: secret"}
     return da.Client("cdp.example.com", **wrong)  # type: ignore[arg-type] # mistakes
-
-
-SETTINGS.add(
-    calls(
-        """
-        da.serach_codes
-        da.connect
-        da.errors.NoSuchError
-        da.DataAccessError("broken", colour="red")
-        client.with_options(timeout="30")
-        client.with_options(profile="other")
-        client.with_options(colour="red")
-        client.with_options(token="t")
-        client.with_options(base_url="https://elsewhere.example.com")
-        pickle.dumps(da.Client("https://cdp.example.com", token="t"))
-        pickle.dumps(da.Client("https://cdp.example.com", token=str, headers={"X-Key": "secret"}))
-        da.Client("https://cdp.example.com", token="t", item_types={"store": 7}).attributes("stroe")
-        da.Client("https://cdp.example.com", token="t").attributes("basket")
-        """,
-        lambda _user: {"pickle": pickle},
-    )
-)
-
-
-# Of the environment.
-
-
-def variables(call: str = f'da.Client("{ADDRESS}", token="t")', **values: str) -> Case:
-    """A client where these variables are set."""
-
-    def act(user: User) -> object:
-        for name, value in values.items():
-            user.patch.setenv(name, value)
-        return eval(call, {"da": da})
-
-    return Case(f"{call} with {', '.join(f'{name}={value}' for name, value in values.items())}", act)
-
-
-SETTINGS.add([
-    variables(DATAACCESS_URL=ADDRESS),
-    variables(DATAACCESS_XYZZY="1"),
-    variables(DATAACCESS_TIMEZONE="Asia/Saigoon"),
-    variables(DATAACCESS_CA_BUNDLE="nowhere.pem"),
-    variables(SSL_CERT_FILE="nowhere.pem"),
-    variables(HTTPS_PROXY="gopher://proxy"),
-    variables("da.Client()", DATAACCESS_BASE_URL="ftp://cdp.example.com", DATAACCESS_TOKEN="t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="Bearer t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_TOKEN_FILE="token"),
-    variables('da.Client("https://elsewhere.example.com")', DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_PROFILE="night"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_TIMEOUT="fast"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_CONCURRENCY="many"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ALLOW_HTTP="maybe"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ITEM_TYPES="store"),
-    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_LOG="loud"),
-])  # fmt: skip
-
-
-# Of a file of profiles.
-
-
-GOOD = f'[profiles.one]\nbase_url = "{ADDRESS}"\n'
-
-
-def profile(content: str, name: str = "one", **options: str) -> Case:
-    """A client of a profile."""
-
-    def act(user: User) -> object:
-        user.profiles(content)
-        return da.Client(profile=name, **options)  # type: ignore[arg-type] # settings as text
-
-    given = "".join(f", {name}={value!r}" for name, value in options.items())
-    shown = content.strip().removeprefix(GOOD).replace("\n", " ")
-    return Case(f"da.Client(profile={name!r}{given}) with {shown[:80] or 'an address alone'}", act)
-
-
-SETTINGS.add([
-    profile(GOOD, "onw", token="t"),
-    profile(GOOD, "x", token="t"),
-    profile(GOOD),
-    profile(GOOD + 'token = "secret"\n', base_url="https://elsewhere.example.com"),
-    profile(GOOD + "timeuot = 3\n", token="t"),
-    profile(GOOD + "timeout = 0\n", token="t"),
-    profile(GOOD + 'timeout = "soon"\n', token="t"),
-    profile(GOOD + 'concurrency = "many"\n', token="t"),
-    profile(GOOD + 'requests_per_second = "many"\n', token="t"),
-    profile(GOOD + 'allow_http = "perhaps"\n', token="t"),
-    profile(GOOD + 'item_types = "store"\n', token="t"),
-    profile(GOOD + "[profiles.one.item_types.store]\nid = 7\nattributes = { a = 'time' }\n", token="t"),
-    profile(GOOD + 'timezone = "Foo/Bar"\n', token="t"),
-    profile(GOOD + 'ca_bundle = "none.pem"\n', token="t"),
-    profile(GOOD + 'headers = ["X-Key: secret"]\n', token="t"),
-    profile(GOOD + 'headers = { Authorization = "secret" }\n', token="t"),
-    profile('[profiles.one]\nbase_url = "cdp"\n', token="t"),
-    profile(GOOD + 'token = "secret"\ntoken_file = "token"\n'),
-    profile('[profiles.one]\ntimeuot = 3\ntimeout = "secret"\ntoken = 5\n'),
-    profile('colour = "red"\n[profiles]\nthree = "secret"\n', "three"),
-    profile("profiles = 5\n"),
-    profile("[profiles]\none = 5\n"),
-    profile("[profiles"),
-    profile("a = " + "[" * 5_000),
-    profile("a = " + "9" * 5_000),
-    profile("#" * 2**20 + "#"),
-])  # fmt: skip
-
-
-@SETTINGS.of("da.Client(profile='one') without a file of profiles")
-def _no_profiles(_user: User) -> object:
-    return da.Client(profile="one")
-
-
-@SETTINGS.of("da.Client(profile='one') with a file that is not UTF-8")
-def _profiles_of_bytes(user: User) -> object:
-    user.file("dataaccess/config.toml", b"token = 'a\xff'")
-    return da.Client(profile="one")
 
 
 @SETTINGS.of("da.Client(profile='one') with a folder as the file")
@@ -260,68 +79,7 @@ def _token_of_another(user: User) -> object:
     return da.Client(profile="one")
 
 
-# Of a CA bundle.
-
-
-def bundle(content: str | bytes, what: str) -> Case:
-    """A client with this bundle."""
-
-    def act(user: User) -> object:
-        return da.Client(ADDRESS, token="t", ca_bundle=user.file("ca.pem", content))
-
-    return Case(f"da.Client(…, ca_bundle='ca.pem') with {what}", act)
-
-
-SETTINGS.add([
-    bundle("nothing", "a file without certificates"),
-    bundle("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n", "a certificate that is damaged"),
-])  # fmt: skip
-
-
 # Of tokens that are made for each use.
-
-
-def token_of(make: object, label: str) -> Case:
-    """A search with a token that is made by a function."""
-
-    def act(user: User) -> object:
-        with user.served(ROW, token=make, timeout=0.1) as client:
-            return ask(client)
-
-    return Case(f"token={label}", act)
-
-
-def _raises() -> str:
-    raise LookupError("no vault")
-
-
-def _hangs() -> str:
-    import time
-
-    time.sleep(1)
-    return TOKEN
-
-
-SETTINGS.add([
-    token_of(_raises, "a function that raises LookupError"),
-    token_of(lambda: 7, "lambda: 7"),
-    token_of(lambda: "", "lambda: ''"),
-    token_of(lambda: "t\n", "lambda: 't\\n'"),
-    token_of(lambda: "Bearer t", "lambda: 'Bearer t'"),
-    token_of(lambda: "t\ud800", "lambda: 't\\ud800'"),
-    token_of(lambda: ("t", "soon"), "lambda: ('t', 'soon')"),
-    token_of(lambda: ("t", 3600), "lambda: ('t', 3600)"),
-    token_of(lambda: ("t", float("nan")), "lambda: ('t', nan)"),
-    token_of(lambda: ("t", da_naive()), "lambda: ('t', datetime.now())"),
-    token_of(_hangs, "a function that takes longer than timeout"),
-])  # fmt: skip
-
-
-def da_naive() -> object:
-    """A time without a zone."""
-    from datetime import datetime
-
-    return datetime(2024, 1, 1)  # noqa: DTZ001 - the mistake
 
 
 @SETTINGS.of("token=a function that uses the client which calls it")
@@ -335,31 +93,6 @@ def _uses_itself(user: User) -> object:
     with user.served(ROW, token=token, timeout=5) as client:
         clients.append(client)
         return ask(client)
-
-
-def token_file(content: bytes | None, what: str) -> Case:
-    """A search with the token of a file."""
-
-    def act(user: User) -> object:
-        path = user.folder / "token" if content is None else user.file("token", content)
-        if content is not None:
-            path.chmod(0o600)
-        with user.served(ROW, token=da.token_file(path)) as client:
-            return ask(client)
-
-    return Case(f"token=da.token_file('token') with {what}", act)
-
-
-SETTINGS.add([
-    Case("da.token_file('nowhere')()", lambda _user: da.token_file("nowhere")()),
-    Case("da.token_file(7)", lambda _user: da.token_file(7)),  # type: ignore[arg-type] # the mistake
-    Case("da.token_file('token')() with an empty file", lambda user: da.token_file(user.file("token"))()),
-    Case("da.token_file('token')() of bytes", lambda user: da.token_file(user.file("token", b"t\xff"))()),
-    token_file(None, "no file"),
-    token_file(b"\n", "an empty file"),
-    token_file(b"t\xff", "a file that is not UTF-8"),
-    token_file(b"one two", "a file of two words"),
-])  # fmt: skip
 
 
 @SETTINGS.of("token=da.token_file('token') with a file that others can read")

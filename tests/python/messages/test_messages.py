@@ -1,12 +1,15 @@
 """All messages of errors, warnings and logs, as users see them: `messages.txt`, for a reader to review as prose.
 
-`ACCEPT_MESSAGES=1 pytest tests/python/messages` writes the file. No other test asserts a sentence.
+A line that is not indented is what a user did: a call, a command line, or what a function of these modules does. Under
+it is what they saw. To add a call, write it there; `ACCEPT_MESSAGES=1 pytest tests/python/messages` writes the rest.
+No other test asserts a sentence.
 """
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,20 +21,17 @@ from typing import Any
 
 import pytest
 from messages.commands import COMMANDS
-from messages.conditions import CONDITIONS
 from messages.exports import EXPORTS
 from messages.files import FILES
 from messages.folders import FOLDERS
-from messages.items import ITEMS
 from messages.logs import LOGS
 from messages.network import NETWORK
 from messages.not_shown import NOT_SHOWN
 from messages.sandboxes import SANDBOXES
 from messages.scans import SCANS
-from messages.searches import SEARCHES
+from messages.searches import CONDITIONS, ITEMS, SEARCHES, ZONES
 from messages.settings import SETTINGS
 from messages.statuses import RESPONSES, STATUSES
-from messages.zones import ZONES
 from support.messages import Cases, entry, messages_of
 
 import dataaccess as da
@@ -120,6 +120,16 @@ def noting_lines(lines: set[tuple[str, int]], ran: set[tuple[str, int]]) -> Iter
         threading.settrace(before_threads)
 
 
+def read(text: str) -> dict[str, list[str]]:
+    """The labels under each heading."""
+    joined = re.sub(r"\n  (?=\S)", " ", text)
+    headings = re.split(r"^(.+)\n=+\n", joined, flags=re.MULTILINE)[1:]
+    return {
+        heading: re.findall(r"^\S.*", entries, re.MULTILINE)
+        for heading, entries in zip(headings[::2], headings[1::2], strict=True)
+    }
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.skipif(sys.platform != "linux", reason="messages of the system differ elsewhere")
@@ -129,14 +139,16 @@ def test_the_messages_are_the_reviewed_ones_and_no_place_has_another(
     now(NOW)
     known = places()
     parts, silent = [], []
+    labels = read(FILE.read_text(encoding="utf-8"))
     lines_of_places, ran = set().union(*known.values()), set[tuple[str, int]]()
     for heading, cases in HEADINGS.items():
-        parts.append(f"{heading}\n{'=' * len(heading)}")
-        for case in cases.cases:
+        entries = [f"{heading}\n{'=' * len(heading)}"]
+        for label in dict.fromkeys([*labels[heading], *cases.acts]):
             with noting_lines(lines_of_places, ran):
-                lines = messages_of(case, sandbox, tmp_path)
-            parts.append(entry(case.label, lines))
-            silent += [] if lines else [f"{heading}: {case.label}"]
+                lines = messages_of(cases.act(label), sandbox, tmp_path)
+            entries.append(entry(label, lines))
+            silent += [] if lines else [f"{heading}: {label}"]
+        parts.append("\n".join(entries))
     text = "\n\n".join(parts) + "\n"
     if os.environ.get("ACCEPT_MESSAGES"):
         FILE.write_text(text, encoding="utf-8")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from support.idle_servers import closing_idle
-from support.interrupts import gone, until_gone
+from support.interrupts import until_gone
 from support.raw_server import ENTRY, EXPORT, Close, http, in_turn, serving
 from support.searches import search
-from support.streams import CLOSING, OPENING, records, search_of
+from support.streams import CLOSING, OPENING, gone, records, search_of
 
 import dataaccess as da
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
-from support.raw_server import EXPORT, Close, Responder, http
+from support.raw_server import EXPORT, Responder, closing, http
 
 import dataaccess as da
 
@@ -125,12 +124,7 @@ def raw(case: dict[str, Any]) -> bytes:
 
 def responding(case: dict[str, Any]) -> Responder:
     """Sends the bytes of a response, and closes the connection."""
-
-    def respond(connection: socket.socket, _number: int) -> None:
-        connection.sendall(raw(case))
-        raise Close
-
-    return respond
+    return closing(raw(case))
 
 
 def verdict(error: da.DataAccessError) -> dict[str, Any]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import socket
 import tempfile
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from support.raw_server import RESPONSE, Close, always, http, in_turn, reset, serving
+from support.programs import free_port
+from support.raw_server import RESPONSE, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 
@@ -35,24 +34,6 @@ SECRETS = (TOKEN, PASSWORD, KEY, PEM, COOKIE, SESSION, SESSION.replace("/", "\\/
 ROWS = http({**RESPONSE, "data": {"status": True, "data": [{"id": ROW}, {"id": ROW}]}})
 DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 Forbidden")
 BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
-
-
-def cut(data: bytes) -> Any:
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(data)
-        raise Close
-
-    return respond
-
-
-def torn(connection: Any, _number: int) -> None:
-    connection.sendall(ROWS[:-5])
-    reset(connection)
-
-
-def stalling(connection: Any, _number: int) -> None:
-    connection.sendall(ROWS[:-5])
-    connection.recv(1)
 
 
 def echo(status: str) -> Any:
@@ -89,12 +70,12 @@ RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "500": (always(http(b"", "500 Broken")), {}),
     "429": (always(http(b"", "429 Slow", headers=("Retry-After: 0",))), {}),
     "redirect": (always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))), {}),
-    "closed": (cut(b""), {}),
-    "cut": (cut(ROWS[:-5]), {}),
-    "reset": (torn, {}),
-    "half the headers": (cut(ROWS[:30]), {}),
-    "no http": (cut(b"220 mail ready\r\n\r\n"), {}),
-    "deadline": (stalling, {"timeout": 0.2}),
+    "closed": (closing(b""), {}),
+    "cut": (closing(ROWS[:-5]), {}),
+    "reset": (resetting(ROWS[:-5]), {}),
+    "half the headers": (closing(ROWS[:30]), {}),
+    "no http": (closing(b"220 mail ready\r\n\r\n"), {}),
+    "deadline": (silent(ROWS[:-5]), {"timeout": 0.2}),
     "not json": (always(http(b"<html>login", content_type="text/html")), {}),
     "broken json": (always(ROWS[:-1] + b"]"), {}),
     "a value that is none": (always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")), {}),
@@ -131,14 +112,6 @@ def _client(address: str, **options: Any) -> da.Client:
     return da.Client(address, **given)
 
 
-@contextmanager
-def _nobody() -> Iterator[str]:
-    """An address without a listener."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{taken.getsockname()[1]}"
-
-
 def _responded(name: str) -> object:
     respond, options = RESPONSES[name]
     with serving(respond) as server:
@@ -146,8 +119,7 @@ def _responded(name: str) -> object:
 
 
 def _refused() -> object:
-    with _nobody() as address:
-        return _ask(_client(f"http://{address}"))
+    return _ask(_client(f"http://127.0.0.1:{free_port()}"))
 
 
 def _unknown_host() -> object:
@@ -155,13 +127,13 @@ def _unknown_host() -> object:
 
 
 def _no_tls() -> object:
-    with serving(cut(b"220 mail ready\r\n")) as server:
+    with serving(closing(b"220 mail ready\r\n")) as server:
         return _ask(_client(server.base_url.replace("http:", "https:"), timeout=0.5))
 
 
 def _proxy_refused() -> object:
-    with _nobody() as address:
-        return _ask(_client("https://cdp.example.com", proxy=f"http://user:{PASSWORD}@{address}", retry_for=0))
+    proxy = f"http://user:{PASSWORD}@127.0.0.1:{free_port()}"
+    return _ask(_client("https://cdp.example.com", proxy=proxy, retry_for=0))
 
 
 def _proxy_says_no() -> object:
@@ -213,7 +185,7 @@ def _closed() -> object:
 
 def _stream_breaks_off() -> object:
     rows = b",".join([b'{"id":"%s"}' % ROW.encode()] * 300)
-    with serving(cut(http(b'{"code":200,"data":{"status":true,"data":[' + rows))) as server:
+    with serving(closing(http(b'{"code":200,"data":{"status":true,"data":[' + rows))) as server:
         return list(
             _client(server.base_url).scan_items("customer", ["id"], da.col("id").equals(ASKED)).batches(max_rows=100)
         )
@@ -234,7 +206,7 @@ OTHERS: dict[str, Callable[[], object]] = {
     and not name.startswith("__")
     and callable(act)
     and act is not _ask
-    and name not in {"_client", "_nobody", "_responded"}
+    and name not in {"_client", "_responded"}
 }
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from support.raw_server import ENTRY, EXPORT, RawServer, http, serving
 from support.searches import search
+from support.streams import gone
 
 import dataaccess as da
 
@@ -189,11 +190,3 @@ def seconds_until_interrupted(act: Callable[[], object], ready: Callable[[], boo
         thread.join()
     assert sent, "the call did not come to the state within 10 s"
     return end - sent[0]
-
-
-def gone(server: RawServer) -> bool:
-    """Whether the server sees its connections end, in a moment."""
-    deadline = time.monotonic() + 2
-    while server.open and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return server.open == 0

@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import logging
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -28,6 +29,9 @@ from dataaccess.cli import main
 WIDTH = 120
 ADDRESS = "https://cdp.example.com"
 TOKEN = "example-token-0123456789"
+COMMAND = "$ dataaccess "
+# Variables of the environment, as a label has them behind the call.
+VARIABLES = re.compile(r" with [A-Z_]+=")
 ROW = response_of([{"n": "x", "text": "x"}])
 # What varies by machine and run, and what stands for it.
 VARYING = (
@@ -78,16 +82,17 @@ class User:
         """A client of the demo data."""
         return da.Client(self.sandbox.base_url, token=self.sandbox.issue_token())
 
-    def file(self, name: str, content: str | bytes = "") -> Path:
+    def file(self, name: str, content: str | bytes = "", mode: int = 0o644) -> Path:
         """A file in the folder."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.chmod(mode)
         return path
 
     def profiles(self, content: str) -> None:
         """The file of profiles."""
-        self.file("dataaccess/config.toml", content).chmod(0o600)
+        self.file("dataaccess/config.toml", content, 0o600)
 
     @contextmanager
     def served(self, response: bytes | Responder, **options: Any) -> Iterator[da.Client]:
@@ -109,7 +114,7 @@ class User:
             code = main(words)
         buffer = reported.buffer
         assert isinstance(buffer, io.BytesIO)
-        return Shown(f"exit {code}\n{buffer.getvalue().decode()}")
+        return Shown(f"exit {code}: {buffer.getvalue().decode()}".rstrip(" :"))
 
 
 def program(text: str, *arguments: str) -> Shown:
@@ -128,20 +133,6 @@ def client_of(server: RawServer, **options: Any) -> da.Client:
 def ask(client: Any) -> object:
     """A search for which a server may send anything."""
     return client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-
-
-def calls(text: str, names: Callable[[User], dict[str, Any]] = lambda _user: {}) -> list[Case]:
-    """A case for each call of a text; a line that is indented continues the one above."""
-    labels = re.sub(r"\n\s+", " ", textwrap.dedent(text).strip()).splitlines()
-
-    def case(label: str) -> Case:
-        def act(user: User) -> object:
-            known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user}
-            return eval(label, known | names(user))
-
-        return Case(label, act)
-
-    return [case(label) for label in labels if label]
 
 
 def responses(table: dict[str, bytes | Responder], use: Callable[[Any], object] = ask, **options: Any) -> list[Case]:
@@ -164,22 +155,48 @@ def data(value: object) -> bytes:
 
 @dataclass
 class Cases:
-    """The cases of a heading, in order; a function is added by the decorator `of`."""
+    """The cases of a heading: functions by their label, and what the calls use that stand in the file itself."""
 
-    cases: list[Case] = field(default_factory=list)
+    names: Callable[[User], dict[str, Any]] = lambda _user: {}
+    acts: dict[str, Callable[[User], object]] = field(default_factory=dict)
+
+    def act(self, label: str) -> Callable[[User], object]:
+        """What a label stands for: a function that has it, a command line or a call."""
+        if label in self.acts:
+            return self.acts[label]
+        written, _, given = label.partition(" with ") if VARIABLES.search(label) else (label, "", "")
+        variables = dict(each.split("=", 1) for each in given.split(", ") if each)
+        code = None if label.startswith(COMMAND) else compile(written, label, "eval")
+
+        def call(user: User) -> object:
+            if code is None:
+                self.names(user)
+                return user.command(*shlex.split(label.removeprefix(COMMAND)))
+            for name, value in variables.items():
+                user.patch.setenv(name, value)
+            known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user} | self.names(user)
+            return eval(code, known)
+
+        return call
 
     def of(self, label: str) -> Callable[[Callable[[User], object]], Callable[[User], object]]:
         """Adds a function as the case with this label."""
 
         def add(act: Callable[[User], object]) -> Callable[[User], object]:
-            self.cases.append(Case(label, act))
+            self.add([Case(label, act)])
             return act
 
         return add
 
+    def table(self, acts: dict[str, Callable[[User], object]]) -> None:
+        """Adds functions by their labels."""
+        self.add([Case(label, act) for label, act in acts.items()])
+
     def add(self, cases: list[Case]) -> None:
         """Adds cases."""
-        self.cases += cases
+        for case in cases:
+            assert case.label not in self.acts, case.label
+            self.acts[case.label] = case.act
 
 
 class _Records(logging.Handler):
@@ -210,7 +227,7 @@ def logged(level: int) -> Iterator[list[str]]:
 _NUMBERS = count()
 
 
-def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
+def messages_of(act: Callable[[User], object], sandbox: da.Sandbox, root: Path) -> list[str]:
     """What a user sees: warnings, then what was raised or shown."""
     folder = root / f"case-{next(_NUMBERS)}"
     folder.mkdir()
@@ -228,10 +245,12 @@ def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
         patch.setenv("APPDATA", str(folder))
         ended: list[str] = []
         try:
-            shown = case.act(User(folder, sandbox, patch, stack))
+            shown = act(User(folder, sandbox, patch, stack))
         except (Exception, SystemExit) as error:
             ended.append(f"{type(error).__name__}: {error}")
-            ended += (f"note: {note}" for note in getattr(error, "__notes__", ()))
+            # The first note of several problems is what the message begins with.
+            notes = [note for note in getattr(error, "__notes__", ()) if not str(error).startswith(note)]
+            ended += (f"note: {note}" for note in notes)
         else:
             ended += shown.splitlines() if isinstance(shown, Shown) else []
     warned = [f"{warning.category.__name__}: {warning.message}" for warning in caught]

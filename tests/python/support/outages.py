@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,16 +24,3 @@ def up_after(seconds: float) -> Iterator[str]:
         start.join()
         for server in servers:
             server.close()
-
-
-class Stopwatch:
-    """Seconds since it was made."""
-
-    def __init__(self) -> None:
-        """Starts."""
-        self._began = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds so far."""
-        return time.monotonic() - self._began

@@ -40,13 +40,3 @@ def relay(client: Any, service: socket.socket, limit: int) -> None:
             (service if source is client else client).sendall(data)
             if given >= limit:
                 return
-
-
-def saying(response: bytes) -> Responder:
-    """Says the same to every `CONNECT`, and closes."""
-
-    def say(connection: Any, _number: int) -> None:
-        connection.sendall(response)
-        raise Close
-
-    return say

@@ -7,6 +7,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -191,3 +192,35 @@ def reset(connection: socket.socket) -> None:
     """Ends a connection with RST instead of FIN."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     raise Close
+
+
+def closing(data: bytes) -> Responder:
+    """Sends something and closes the connection properly."""
+
+    def respond(connection: socket.socket, _number: int) -> None:
+        connection.sendall(data)
+        raise Close
+
+    return respond
+
+
+def resetting(data: bytes) -> Responder:
+    """Sends something and resets the connection."""
+
+    def respond(connection: socket.socket, _number: int) -> None:
+        connection.sendall(data)
+        time.sleep(0.05)
+        reset(connection)
+
+    return respond
+
+
+def silent(data: bytes) -> Responder:
+    """Sends something and no more, until the client gives up."""
+
+    def respond(connection: socket.socket, _number: int) -> None:
+        connection.sendall(data)
+        connection.recv(1)
+        raise Close
+
+    return respond

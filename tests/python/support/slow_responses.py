@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from support.raw_server import RESPONSE, Close, Responder, http
+from support.raw_server import RESPONSE, Responder, http, silent
 
 WHOLE = http()
 HEAD, _, _ = WHOLE.partition(b"\r\n\r\n")
@@ -20,17 +20,6 @@ def forever(before: bytes, piece: bytes, pause: float) -> Responder:
         while True:
             time.sleep(pause)
             connection.sendall(piece)
-
-    return respond
-
-
-def silent(before: bytes) -> Responder:
-    """Sends a beginning and no more."""
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(before)
-        connection.recv(1)
-        raise Close
 
     return respond
 

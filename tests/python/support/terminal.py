@@ -1,12 +1,15 @@
-"""A terminal of this process: what is written to standard error goes to a pseudo-terminal."""
+"""Terminals: what this process or a command prints when people watch."""
 
 from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from support.commands import MODULE
 
 ROWS_AND_COLUMNS = (24, 160)
 
@@ -42,3 +45,25 @@ def terminal() -> Iterator[Terminal]:
     finally:
         sys.stderr = before
         os.close(ours)
+
+
+def in_terminal(*words: str, columns: int = 100) -> tuple[int, str]:
+    """Runs `dataaccess` in a terminal of so many columns: its exit code, and all that it printed."""
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, columns))
+    process = subprocess.Popen([*MODULE, *words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    printed = b""
+    with process:
+        try:
+            # Linux reports the end of a terminal as an error.
+            with suppress(OSError):
+                while piece := os.read(ours, 1 << 16):
+                    printed += piece
+            return process.wait(30), printed.decode().replace("\r\n", "\n")
+        finally:
+            process.kill()
+            os.close(ours)
