@@ -87,3 +87,12 @@ def test_no_command_shows_the_list_and_is_an_error(run: Any) -> None:
     ended = run()
     assert (ended.code, ended.output) == (2, "")
     assert "Commands:" in ended.reported
+
+
+@pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
+def test_the_help_fits_one_screen(run: Any, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    for columns, most in ((100, 40), (80, 50)):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = run(*words, "--help").output.splitlines()
+        assert len(lines) <= most, columns
+    assert any("--json" in line and "--quiet" in line for line in lines) == bool(words)

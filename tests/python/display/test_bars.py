@@ -14,7 +14,7 @@ import pytest
 from support.terminal import terminal
 
 import dataaccess as da
-from dataaccess._core.progress import follow
+from dataaccess._core.progress import Bar, follow
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
@@ -47,6 +47,25 @@ def test_a_scan_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: d
     assert first is not None, text
     assert last_line(text) == ""
     assert not [each for each in set(threading.enumerate()) - threads if "onitor" in type(each).__name__]
+
+
+def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, done = [0.0], iter(range(100))
+    monkeypatch.setattr("dataaccess._core.progress.monotonic", lambda: now[0])
+    with terminal() as screen:
+        bar = Bar("load", lambda n: da.Progress("rows", 100, n, rows=n), is_wanted=False)
+        for _ in range(10):
+            bar(next(done))
+            now[0] += 0.1
+        assert screen.shown() == ""
+        for _ in range(90):
+            now[0] += 1 / 64
+            bar(next(done))
+        shown = screen.shown()
+        bar.close()
+        assert last_line(shown + screen.shown()) == ""
+    assert 10 <= shown.count("load: ") <= 16
+    assert "[00:01<" in shown
 
 
 def test_a_short_call_and_one_that_nobody_watches_show_nothing(
