@@ -35,18 +35,16 @@ USAGE = 2
 # The options of an argument that has another name.
 _PARAMETERS = {
     "admin_token": ("admin_token_file",),
-    "allocated_audience": ("audience",),
     "allocated_time": ("on", "days", "last", "since", "until", "where"),
-    "code_status": ("status",),
-    "item_type_name": ("name",),
     "on_doubt": ("fail_empty",),
     "on_suspected_cap": ("split_capped",),
-    "path": ("file",),
     "token": ("token_file",),
     "where": ("where", "matches"),
 }
 # Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
-_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "path", "proxy", "record", "timeout", "token", "where"}
+_NAMES = {*SETTINGS, *_PARAMETERS, "allocated_audience", "code_status", "item_type_name"} - {
+    *("headers", "proxy", "record", "timeout", "token", "where"),
+}
 _NAMED = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b")
 
 
@@ -101,29 +99,29 @@ def _with_option(line: str, option: click.Parameter | None) -> str:
 
 def option_of(line: str) -> click.Parameter | None:
     """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
-    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL), click.get_current_context().command)
+    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL))
     found = list(filter(_is_typed, options)) or options[:1]
     return found[0] if len(found) == 1 else None
 
 
-def _options_of(argument: str, command: click.Command) -> list[click.Parameter]:
-    names = _PARAMETERS.get(argument, (argument,))
-    return [one for name in names for one in command.params if one.name == name]
+def _options_of(argument: str) -> list[click.Parameter]:
+    options = click.get_current_context().command.params
+    return [one for name in _PARAMETERS.get(argument, (argument,)) for one in options if one.name == name]
 
 
 def in_options(text: str) -> str:
     """A text, and how the settings and arguments that it names are given here where they have other names."""
-    spelled = ((name, _spelled(name)) for name in dict.fromkeys(_NAMED.findall(text)))
-    notes = [f"{name} is {other}" for name, other in spelled if other and not re.search(rf"{other}(?![\w-])", text)]
+    spelled = {name: _spelled(name) for name in _NAMED.findall(text)}
+    notes = [f"{name} is {other}" for name, other in spelled.items() if not re.search(rf"{other}(?![\w-])", text)]
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def _spelled(name: str) -> str | None:
-    """The option of an argument, if it has another name; else the variable of a setting."""
-    options = _options_of(name, click.get_current_context().command)
-    if options:
-        return None if any(one.name == name for one in options) else max(options[0].opts, key=len)
-    return SETTINGS[name].variable if name in SETTINGS else None
+def _spelled(name: str) -> str:
+    """The option of an argument, or the variable of a setting; the name itself if the option has it."""
+    options = [max(one.opts, key=len) for one in _options_of(name)]
+    if not options:
+        return SETTINGS[name].variable if name in SETTINGS else name
+    return name if f"--{name.replace('_', '-')}" in options else options[0]
 
 
 def _is_typed(option: click.Parameter | None) -> bool:

@@ -15,11 +15,11 @@ import click
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.host import hosted
+from dataaccess.cli import values
 from dataaccess.cli.ending import is_typed
 from dataaccess.cli.output import logged
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.streams import note
-from dataaccess.cli.values import PATH, Whole, condition, duration, matches, pair, settle, token_path, values
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FORMATS = ["csv", "jsonl", "parquet"]
 
 _days = partial(option, section="Days (one of these is required)")
 _row = partial(option, section="Rows")
-_list = partial(_row, type=values, multiple=True)
+_list = partial(_row, type=values.listed, multiple=True, callback=values.flat)
 _target = partial(option, section="Where they go")
 _folder = partial(option, section="Only with --folder")
 _setting = partial(option, section="Connection (other settings: as DATAACCESS_RETRY_FOR=10m, or in a profile)")
@@ -40,30 +40,30 @@ SETTLING = "How long a day may change after its end, as 3d. [1h]"
 
 _ATTRIBUTES = all_of(
     _list("--attrs", "A,B", "Attributes to return, in this order; needed for items."),
-    _row("--limit", "N", "Number of rows, at most.", type=Whole(min=1)),
+    _row("--limit", "N", "Number of rows, at most.", type=values.Whole(min=1)),
 )
 CODES = all_of(
     _days("--on", "DAY", "Allocated on 2024-01-31, yesterday or today."),
     _days("--days", "START STOP", "Each day before STOP: a request a day.", nargs=2),
-    _days("--last", "N", "The last N days that are over: a request a day.", type=Whole(min=1)),
+    _days("--last", "N", "The last N days that are over: a request a day.", type=values.Whole(min=1)),
     _days("--since", "DAY", "Allocated on this day or later;"),
     _days("--until", "DAY", "on this day or earlier.", is_beside=True),
-    _days("--where", "TEXT", "A condition, such as \"month('2024-01')\"; @FILE.", type=condition),
-    _list("--status", "A,B", "available, sent, used; or their numbers."),
-    _list("--audience-type", "A,B", "customer, visitor; or their numbers; needs --audience."),
-    _list("--audience", "ID,ID", "Ids of customers or visitors; @FILE: one a line."),
+    _days("--where", "TEXT", "A condition, such as \"month('2024-01')\"; @FILE.", type=values.condition),
+    _list("--status code_status", "A,B", "available, sent, used; or their numbers.", callback=values.numbered),
+    _list("--audience-type", "A,B", "customer, visitor; or their numbers; needs --audience.", callback=values.numbered),
+    _list("--audience allocated_audience", "ID,ID", "Ids of customers or visitors; @FILE: one a line."),
     _ATTRIBUTES,
 )
 ITEMS = all_of(
-    click.argument("name"),
-    _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=matches, multiple=True),
-    _row("--where", "TEXT", "A condition, such as \"col('vip').equals(1)\"; @FILE.", type=condition),
+    click.argument("item_type_name", metavar="NAME"),
+    _row("--matches", "COLUMN=A,B", "Has one of these; COLUMN=@FILE, COLUMN:=1,2.", type=values.matches, multiple=True),
+    _row("--where", "TEXT", "A condition, such as \"col('vip').equals(1)\"; @FILE.", type=values.condition),
     _row("--item-type-id", "ID", "Id of an object of your own.", type=int),
     _ATTRIBUTES,
 )
 WRITING = all_of(
-    _target("-o --output file", "FILE", "One file: .parquet, .csv, .tsv or .jsonl.", type=PATH),
-    _target("--folder", "DIR", "One Parquet file a request; run it again to resume.", type=PATH),
+    _target("-o --output path", "FILE", "One file: .parquet, .csv, .tsv or .jsonl.", type=values.PATH),
+    _target("--folder", "DIR", "One Parquet file a request; run it again to resume.", type=values.PATH),
     _target("--format kind", "NAME", "csv, jsonl or parquet, if no suffix says it.", type=click.Choice(_FORMATS)),
     _target("--explain", None, "Print plan and requests, and send nothing."),
     _target("--strict", None, "Write nothing (exit 65) if data look wrong;"),
@@ -72,11 +72,11 @@ WRITING = all_of(
         "--schema",
         "COLUMN=TYPE",
         "string, int64, float64, bool, timestamp, json.",
-        type=pair("COLUMN=TYPE", "area=float64"),
+        type=values.pair("COLUMN=TYPE", "area=float64"),
         multiple=True,
     ),
     _target("--split-capped", None, "Repeat requests that look capped in smaller parts."),
-    _folder("--settle", "TIME", SETTLING, type=settle),
+    _folder("--settle", "TIME", SETTLING, type=values.settle),
     _folder("--refresh", "DAYS", "Request again;", multiple=True),
     _folder("--accept", "DAYS", 'take as it is: a day, "last_days(3)", all.', is_beside=True, multiple=True),
     _folder("--requested-at", None, "Add a column with the time of each request."),
@@ -88,11 +88,11 @@ _OPTIONS = {
         "--token-file",
         "FILE",
         "File with the token; or set DATAACCESS_TOKEN.",
-        type=token_path,
-        shell_complete=PATH.shell_complete,
+        type=values.token_path,
+        shell_complete=values.PATH.shell_complete,
     ),
     "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
-    "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=duration),
+    "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=values.duration),
     "verbose": _setting("-v --verbose", None, "Log each request to standard error."),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import io
 import json
 import logging
 import os
@@ -93,23 +93,13 @@ def reported(*, as_json: bool) -> Iterator[None]:
 def binary_stdout(escape: Callable[[str], str] | None = None) -> Iterator[Any]:
     """Standard output for bytes. A terminal gets escapes in place of what it would act on."""
     sys.stdout.flush()
-    yield sys.stdout.buffer if escape is None or not is_terminal() else _Terminal(sys.stdout.buffer, escape)
+    if escape is None or not is_terminal():
+        yield sys.stdout.buffer
+    else:
+        rows = io.BytesIO()
+        yield rows
+        sys.stdout.buffer.write(_escaped(rows.getvalue().decode("utf-8", "replace"), escape).encode())
     sys.stdout.buffer.flush()
-
-
-class _Terminal:
-    """A terminal that takes bytes of UTF-8, cut anywhere."""
-
-    def __init__(self, file: Any, escape: Callable[[str], str]) -> None:
-        """Takes the file, and the escape of a character."""
-        self._file, self._escape = file, escape
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def write(self, piece: bytes | memoryview) -> int:
-        """Writes a piece; a character that it cuts comes with the next one."""
-        text = self._decoder.decode(bytes(piece))
-        self._file.write(_escaped(text, self._escape).encode())
-        return len(piece)
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:

@@ -38,7 +38,7 @@ def write(
     scan_of: Callable[..., Scan],
     connection: Connection,
     *,
-    file: str | None,
+    path: str | None,
     folder: str | None,
     kind: str | None,
     explain: bool,
@@ -53,8 +53,8 @@ def write(
     """Writes the rows of the scan that a client and the arguments of all scans make, or explains it."""
     if folder is not None and limit is not None:
         raise click.UsageError("--folder holds all rows of its requests: leave out --limit")
-    path = None if file == "-" else file
-    kind = _kind_of(path, folder, kind, as_json=as_json, run=run, is_written=not explain)
+    file = None if path == "-" else path
+    kind = _kind_of(file, folder, kind, as_json=as_json, run=run, is_written=not explain)
     client = connection.client(is_used=not explain)
     cap = "split" if split_capped else "warn"
     scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=cap, limit=limit)
@@ -65,9 +65,9 @@ def write(
     if folder is not None:
         with output.reported(as_json=as_json):
             _into_folder(scan, folder, run, judge, as_json=as_json)
-    elif path is not None:
+    elif file is not None:
         with output.reported(as_json=as_json), judge.judged():
-            _into_file(scan, path, kind, judge, as_json=as_json)
+            _into_file(scan, file, kind, judge, as_json=as_json)
     else:
         _to_stdout(scan, kind, judge)
 

@@ -69,7 +69,7 @@ def settle(text: str) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def values(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """Values with commas between them, or in `@FILE`, one a line."""
     found = _content(text[1:]).split("\n") if text.startswith("@") else text.split(",")
     stripped = [one for each in found if (one := each.strip(" \t\r\n"))]
@@ -84,7 +84,7 @@ def matches(text: str) -> tuple[str, list[Any]]:
     name = column.removesuffix(":").strip()
     if not name or not rest:
         raise click.BadParameter(f"{text!r} is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)")
-    texts = values(rest)
+    texts = listed(rest)
     try:
         return name, [json.loads(each) for each in texts] if column.endswith(":") else texts
     except (ValueError, RecursionError):
@@ -132,14 +132,15 @@ def _content(name: str) -> str:
     raise click.BadParameter(f"the file {name!r} {problem}")
 
 
-def flat(lists: Iterable[list[str]]) -> list[str]:
-    """The values of an option that is given several times."""
-    return [value for values in lists for value in values]
+def flat(_context: click.Context, _parameter: click.Parameter, lists: Iterable[list[str]]) -> list[str] | None:
+    """The values of an option that may be given several times; None without a value."""
+    return [value for values in lists for value in values] or None
 
 
-def numbered(lists: Iterable[list[str]]) -> list[str | int] | None:
-    """As `flat`, with numbers for what is given by its number; None without a value."""
-    return [int(text) if text.removeprefix("-").isdecimal() else text for text in flat(lists)] or None
+def numbered(*given: Any) -> list[str | int] | None:
+    """As `flat`, with numbers for what is given by its number."""
+    texts = flat(*given) or []
+    return [int(text) if text.removeprefix("-").isdecimal() else text for text in texts] or None
 
 
 def day_in(text: str, zone: str) -> str:
