@@ -10,8 +10,9 @@ import click
 import dataaccess as da
 from dataaccess._client.profiles import config_path
 from dataaccess.cli import options, output
+from dataaccess.cli.ending import reported
+from dataaccess.cli.output import style
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.streams import style
 from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ def command(
     The exit code is 0 if one of the first two requests works: a token may have one scope alone. Otherwise the error
     decides: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
     """
-    with output.reported(as_json=as_json):
+    with reported(as_json=as_json):
         client = connection.client()
-        with output.retries_shown():
-            check = client.check(day, export_id)
+        check = client.check(day, export_id)
     code = _code(check)
     if as_json:
         report = {"versions": _versions(), "configuration": _configuration(client), **check.to_dict()}

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import SETTINGS
-from dataaccess.cli.streams import note, silence
+from dataaccess.cli import output
+from dataaccess.cli.output import note, silence
 from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, ValidationError
 
 if TYPE_CHECKING:
@@ -138,6 +139,17 @@ def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None
         "exit_code": 0 if error is None else code_of(error),
         "failed": {task: message_of(each) for task, each in failed.items()},
     }
+
+
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Prints a report of a failure too."""
+    try:
+        yield
+    except (CommandError, DataAccessError) as error:
+        if as_json:
+            output.write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
+        raise
 
 
 def of(error: BaseException) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import nullcontext
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
@@ -15,18 +16,20 @@ import click
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.host import hosted
+from dataaccess._display.text import cell
 from dataaccess.cli import values
 from dataaccess.cli.ending import is_typed
-from dataaccess.cli.output import logged
+from dataaccess.cli.output import is_quiet, note
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.streams import note
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from dataaccess import Client
 
+# Columns of the reason of a retry.
+_REASON = 200
 _FORMATS = ["csv", "jsonl", "parquet"]
 
 _days = partial(option, section="Days (one of these is required)")
@@ -145,7 +148,7 @@ def connecting(*left_out: str) -> Callable[[Any], Any]:
         @wraps(function)
         def call(**arguments: Any) -> Any:
             given = {name: arguments.pop(name) for name in chosen}
-            with logged("dataaccess", _Lines(), logging.DEBUG) if given.pop("verbose") else nullcontext():
+            with _logged(is_verbose=given.pop("verbose")):
                 return function(connection=Connection(given), **arguments)
 
         return all_of(*chosen.values())(call)
@@ -153,10 +156,31 @@ def connecting(*left_out: str) -> Callable[[Any], Any]:
     return add
 
 
-class _Lines(logging.Handler):
-    """Prints the log records of requests."""
+@contextmanager
+def _logged(*, is_verbose: bool) -> Iterator[None]:
+    """Prints all records of the log; otherwise, in a terminal, why a request is retried: until then there is no bar."""
+    is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_quiet()
+    logger, handler = logging.getLogger("dataaccess" if is_verbose else "dataaccess.retry"), logging.Handler()
+    line = _record if is_verbose else _retry
+    handler.emit = lambda record: note(line(record))  # type: ignore[method-assign] # the only one of this handler
+    before = logger.level
+    if is_verbose:
+        logger.setLevel(logging.DEBUG)
+    if is_verbose or is_shown:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Prints a line."""
-        time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
-        note(f"{time} dataaccess: {record.getMessage()}")
+
+def _record(record: logging.LogRecord) -> str:
+    time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
+    return f"{time} dataaccess: {record.getMessage()}"
+
+
+def _retry(record: logging.LogRecord) -> str:
+    fields = record.__dict__
+    # A bar is drawn again below the line.
+    return f"\r\x1b[Kretry in {fields['delay']:.1f} s: {cell(fields['detail'], _REASON)}"

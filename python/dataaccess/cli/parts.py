@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess.cli.ending import CommandError, code_of, message_of
-from dataaccess.cli.streams import QUIET
+from dataaccess.cli.output import QUIET
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import click
 from dataaccess import errors
 from dataaccess._display.text import open_text, python_escape, size
 from dataaccess.cli import output
-from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, signaled
+from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, reported, signaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,10 +63,10 @@ def write(
         return
     judge = _Judge(strict, fail_empty)
     if folder is not None:
-        with output.reported(as_json=as_json):
+        with reported(as_json=as_json):
             _into_folder(scan, folder, run, judge, as_json=as_json)
     elif file is not None:
-        with output.reported(as_json=as_json), judge.judged():
+        with reported(as_json=as_json), judge.judged():
             _into_file(scan, file, kind, judge, as_json=as_json)
     else:
         _to_stdout(scan, kind, judge)
@@ -145,8 +145,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *,
         if days := chosen.get(name):
             chosen[name] = days[0] if len(days) == 1 else list(days)
     try:
-        with output.retries_shown():
-            report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
+        report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
@@ -160,8 +159,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *,
 
 
 def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool) -> None:
-    with output.retries_shown():
-        getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
+    getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
     stats = scan.last_stats
     if stats is None:
         return
@@ -174,7 +172,7 @@ def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool
 
 def _to_stdout(scan: Scan, kind: str, judge: _Judge) -> None:
     """Writes the rows once all have arrived."""
-    with output.retries_shown(), judge.judged():
+    with judge.judged():
         if kind != "table":
             escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
             with output.binary_stdout(escape) as stdout:

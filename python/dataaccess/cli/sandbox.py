@@ -21,8 +21,8 @@ import dataaccess as da
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
+from dataaccess.cli.output import is_quiet, note
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.streams import is_quiet, note
 from dataaccess.cli.values import PATH, Whole, flat, listed, pair, switch_value, token_path
 from dataaccess.errors import ConfigError, SandboxError
 

@@ -51,11 +51,10 @@ def command(export_id: int, timeout: float | None, connection: Connection, *, wa
     time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
     client = connection.client()
-    with output.retries_shown():
-        if wait:
-            status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
-        else:
-            status = client.download_segment(export_id, timeout=timeout)
+    if wait:
+        status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
+    else:
+        status = client.download_segment(export_id, timeout=timeout)
     _print(status, as_json=as_json)
 
 
