@@ -67,12 +67,6 @@ class _Application(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Takes `help COMMAND` as `COMMAND --help`."""
-        if args and args[0] == "help":
-            args = [*args[1:], "--help"]
-        return super().parse_args(ctx, args)
-
 
 def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not context.resilient_parsing:

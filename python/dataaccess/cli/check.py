@@ -16,7 +16,7 @@ from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
-    from dataaccess import Client, ClientCheck
+    from dataaccess import ClientCheck
     from dataaccess.cli.options import Connection
 
 _EXAMPLES = """\
@@ -49,34 +49,26 @@ def command(
     with reported(as_json=as_json):
         client = connection.client()
         check = client.check(day, export_id)
-    code = _code(check)
+    code = 0 if check.is_ok else _WRONG_SETTING
+    if check.answers["token"].is_right is not True:
+        code = next((error.exit_code for error in check.errors.values()), code)
+    configuration = {
+        name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
+        for name, one in client.settings.items()
+    }
     if as_json:
-        report = {"versions": _versions(), "configuration": _configuration(client), **check.to_dict()}
+        report = {"versions": _versions(), "configuration": configuration, **check.to_dict()}
         output.write_json({**report, "exit_code": code})
     else:
-        _show(client, check)
+        _show(configuration, check)
     context.exit(code)
-
-
-def _code(check: ClientCheck) -> int:
-    if check.is_ok or check.answers["token"].is_right:
-        return 0 if check.is_ok else _WRONG_SETTING
-    return next((error.exit_code for error in check.errors.values()), _WRONG_SETTING)
 
 
 def _versions() -> str:
     return f"dataaccess {da.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
-def _configuration(client: Client) -> dict[str, dict[str, Any]]:
-    return {
-        name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
-        for name, one in client.settings.items()
-    }
-
-
-def _show(client: Client, check: ClientCheck) -> None:
-    configuration = _configuration(client)
+def _show(configuration: dict[str, dict[str, Any]], check: ClientCheck) -> None:
     shown = {name: one for name, one in configuration.items() if name in _SHOWN or one["source"] != "default"}
     values = {name: "none" if one["value"] is None else str(one["value"]) for name, one in shown.items()}
     width, size = max(map(len, values)), max(map(len, values.values()))

@@ -85,17 +85,16 @@ def lines_of(error: DataAccessError) -> list[str]:
     """The problems of the request or of the settings, each with its option; of another error its text."""
     # The command has another name than the call.
     lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
-    if isinstance(error, ValidationError):
-        return [_with_option(line, option_of(line)) for line in lines]
-    if isinstance(error, ConfigError):
-        # Others are of the environment or the profile.
-        return [_with_option(line, option if _is_typed(option := option_of(line)) else None) for line in lines]
-    return lines
+    return [_with_option(line, error) for line in lines]
 
 
-def _with_option(line: str, option: click.Parameter | None) -> str:
+def _with_option(line: str, error: DataAccessError) -> str:
     """A line that begins with an argument, with the option in its place."""
-    return line if option is None else max(option.opts, key=len) + re.sub(r"^\w+", "", line)
+    option = option_of(line) if isinstance(error, ValidationError | ConfigError) else None
+    # Other settings are of the environment or the profile.
+    if option is None or (isinstance(error, ConfigError) and not _is_typed(option)):
+        return line
+    return max(option.opts, key=len) + re.sub(r"^\w+", "", line)
 
 
 def option_of(line: str) -> click.Parameter | None:
@@ -158,38 +157,34 @@ def of(error: BaseException) -> int:
     Raises:
         BaseException: The error, if it is a defect of the command.
     """
-    if isinstance(error, click.exceptions.Exit):
-        return error.exit_code
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        note(error.format_message())
-        return USAGE
-    message, code = _last_line(error)
-    if message:
-        _say(message)
-    return code
-
-
-def _last_line(error: BaseException) -> tuple[str, int]:
-    """What to print, and the exit code."""
     match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.exceptions.NoArgsIsHelpError():
+            note(error.format_message())
+            return USAGE
         case CommandError():
-            return str(error), error.code
+            message, code = str(error), error.code
         case KeyboardInterrupt() | click.Abort():
-            return signaled(error)
+            message, code = signaled(error)
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "dataaccess"
-            return f"{_sentence(error)} (see {path} --help)", error.exit_code
+            message, code = f"{_sentence(error)} (see {path} --help)", USAGE
         case OSError(filename=str(path)):
-            return f"{path}: {error.strerror}", FAILED
+            message, code = f"{path}: {error.strerror}", FAILED
         case OSError():
             # Python must not flush to the same file again at exit.
             silence("stdout")
-            # The reader has what it wanted, as `head` does.
-            is_closed = isinstance(error, BrokenPipeError)
-            return ("", CLOSED_PIPE) if is_closed else (f"the output could not be written: {error.strerror}", FAILED)
+            if isinstance(error, BrokenPipeError):
+                # The reader has what it wanted, as `head` does.
+                return CLOSED_PIPE
+            message, code = f"the output could not be written: {error.strerror}", FAILED
         case ImportError() if "pip install" in str(error):
-            return str(error), USAGE
-    raise error
+            message, code = str(error), USAGE
+        case _:
+            raise error
+    _say(message)
+    return code
 
 
 def signaled(error: BaseException) -> tuple[str, int]:

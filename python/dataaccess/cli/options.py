@@ -88,11 +88,7 @@ _OPTIONS = {
     "profile": _setting("--profile", "NAME", "Profile of the configuration file."),
     "base_url": _setting("--base-url", "URL", SETTINGS["base_url"].help),
     "token_file": _setting(
-        "--token-file",
-        "FILE",
-        "File with the token; or set DATAACCESS_TOKEN.",
-        type=values.token_path,
-        shell_complete=values.PATH.shell_complete,
+        "--token-file", "FILE", "File with the token; or set DATAACCESS_TOKEN.", type=values.TOKEN_FILE
     ),
     "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
     "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=values.duration),

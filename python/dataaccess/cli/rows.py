@@ -65,11 +65,12 @@ def write(
     if folder is not None:
         with reported(as_json=as_json):
             _into_folder(scan, folder, run, judge, as_json=as_json)
-    elif file is not None:
-        with reported(as_json=as_json), judge.judged():
+        return
+    with reported(as_json=as_json and file is not None), judge.judged():
+        if file is not None:
             _into_file(scan, file, kind, judge, as_json=as_json)
-    else:
-        _to_stdout(scan, kind, judge)
+        else:
+            _to_stdout(scan, kind, judge)
 
 
 def _kind_of(
@@ -172,14 +173,13 @@ def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool
 
 def _to_stdout(scan: Scan, kind: str, judge: _Judge) -> None:
     """Writes the rows once all have arrived."""
-    with judge.judged():
-        if kind != "table":
-            escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
-            with output.binary_stdout(escape) as stdout:
-                getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
-            return
-        table = scan.collect(progress=output.progress())
-        judge.check_rows(table.num_rows)
+    if kind != "table":
+        escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
+        with output.binary_stdout(escape) as stdout:
+            getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
+        return
+    table = scan.collect(progress=output.progress())
+    judge.accept(scan.last_stats)
     output.write_table(table)
 
 
@@ -215,12 +215,8 @@ class _Judge:
         if self.strict and report.warnings:
             raise CommandError(f"{report.folder} has its files, but {'; '.join(report.warnings)}", DOUBTFUL, report)
 
-    def check_rows(self, rows: int) -> None:
-        """Refuses a result without rows."""
-        if self.fail_empty and not rows:
-            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
-
     def accept(self, stats: Any) -> bool:
-        """Whether a file may be written: `on_doubt=` of a scan."""
-        self.check_rows(stats.rows)
+        """Refuses a result without rows: `on_doubt=` of a scan."""
+        if self.fail_empty and not stats.rows:
+            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
         return True

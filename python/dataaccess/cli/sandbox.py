@@ -23,7 +23,7 @@ from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
 from dataaccess.cli.output import is_quiet, note
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import PATH, Whole, flat, listed, pair, switch_value, token_path
+from dataaccess.cli.values import PATH, TOKEN_FILE, Whole, flat, listed, pair, switch_value
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ _PATH, _ASKED = 60, 100
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
 @_access("--scopes", "A,B", "Scopes of the token. [all]", type=listed, multiple=True, callback=flat)
-@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
-@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
+@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
+@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
 @_access(

@@ -33,24 +33,28 @@ class Whole(click.IntRange):
     name = "integer"
 
 
-def token_path(text: str) -> str:
+class _TokenFile(click.Path):
     """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
-    from dataaccess._core.paths import local_path  # loads the core
-    from dataaccess.tokens import unreadable
 
-    # A shell leaves the `~` of `--token-file=~/token` as it is.
-    path = local_path(text)
-    reason: str | None
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
-    except OSError as error:
-        reason = f"cannot be read: {error.strerror}"
-    else:
-        denied = None if os.access(path, os.R_OK) else f"cannot be read: {os.strerror(errno.EACCES)}"
-        reason = denied if stat.S_ISREG(mode) else "is not a regular file"
-    if reason is not None:
-        raise click.BadParameter(f"the token file {unreadable(Path(text), reason)}")
-    return path
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path, if the file can be read."""
+        from dataaccess._core.paths import local_path  # loads the core
+        from dataaccess.tokens import unreadable
+
+        # A shell leaves the `~` of `--token-file=~/token` as it is.
+        path = local_path(value)
+        try:
+            reason = None if stat.S_ISREG(os.stat(path).st_mode) else "is not a regular file"  # noqa: PTH116 - its errors
+            if reason is None and not os.access(path, os.R_OK):
+                reason = f"cannot be read: {os.strerror(errno.EACCES)}"
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        if reason is not None:
+            raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
+        return path
+
+
+TOKEN_FILE = _TokenFile()
 
 
 def duration(text: str) -> float:
