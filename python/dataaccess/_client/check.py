@@ -212,8 +212,7 @@ class Check:
 
     def __init__(self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
-        usual = client._settings["timeout"]
-        usual = usual if day is not None else min(usual, _TIMEOUT)
+        usual = client._settings["timeout"] if day is not None else min(client._settings["timeout"], _TIMEOUT)
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
         most = min(client._settings["max_result_bytes"] or _MOST_BYTES, _MOST_BYTES)
         # Sends each request once.
@@ -269,11 +268,8 @@ class Check:
         left = round(self._timeout - (monotonic() - self._began), 3)
         if not self._may_ask or left < _LEAST:
             raise _Unanswered
-        yield (
-            client or self.client,
-            call,
-            ((argument, left) if call == "download_segment" else ({**argument, "timeout": left},)),
-        )
+        is_search = call != "download_segment"
+        yield client or self.client, call, ({**argument, "timeout": left},) if is_search else (argument, left)
         if self._failure is not None:
             raise _Unanswered
         return self.response
@@ -402,7 +398,7 @@ class Check:
         """The zone in which days are cut, by where the day ends, and then the zone of the times in records."""
         own, source = self.client.timezone, self.client.source_timezone
         if not day.zones:
-            for name in ("timezone", "source_timezone"):
+            for name in _OF_DAY[:2]:
                 self._answer(name, "not found", f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
             return
         seen = f"the {rows:,} rows of {self._day} are of a day that {day.end_shown}"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import dataaccess as da
 from dataaccess.cli import ending
 
 if TYPE_CHECKING:
@@ -68,16 +67,8 @@ class _Application(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
-    if is_wanted and not context.resilient_parsing:
-        click.echo(f"dataaccess {da.__version__}")
-        context.exit()
-
-
 @click.group(cls=_Application, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
-)
+@click.version_option(package_name="dataaccess", message="dataaccess %(version)s")
 def application() -> None:
     """Get promotion codes and customers out of a customer data platform, and the status of its segment exports.
 

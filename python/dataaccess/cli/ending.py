@@ -33,19 +33,15 @@ DOUBTFUL = 65
 FAILED = 74
 # What was typed cannot be used.
 USAGE = 2
-# The options of an argument that has another name.
+# The options that make one argument. Others have the name of their argument.
 _PARAMETERS = {
-    "admin_token": ("admin_token_file",),
     "allocated_time": ("on", "days", "last", "since", "until", "where"),
     "on_doubt": ("fail_empty",),
-    "on_suspected_cap": ("split_capped",),
-    "token": ("token_file",),
     "where": ("where", "matches"),
 }
 # Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
-_NAMES = {*SETTINGS, *_PARAMETERS, "allocated_audience", "code_status", "item_type_name"} - {
-    *("headers", "proxy", "record", "timeout", "token", "where"),
-}
+_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "proxy", "record", "timeout", "where"}
+_NAMES |= {"admin_token", "allocated_audience", "code_status", "item_type_name", "on_suspected_cap"}
 _NAMED = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b")
 
 

@@ -78,7 +78,13 @@ WRITING = all_of(
         type=values.pair("COLUMN=TYPE", "area=float64"),
         multiple=True,
     ),
-    _target("--split-capped", None, "Repeat requests that look capped in smaller parts."),
+    _target(
+        "--split-capped on_suspected_cap",
+        None,
+        "Repeat requests that look capped in smaller parts.",
+        flag_value="split",
+        default="warn",
+    ),
     _folder("--settle", "TIME", SETTLING, type=values.settle),
     _folder("--refresh", "DAYS", "Request again;", multiple=True),
     _folder("--accept", "DAYS", 'take as it is: a day, "last_days(3)", all.', is_beside=True, multiple=True),
@@ -87,8 +93,8 @@ WRITING = all_of(
 _OPTIONS = {
     "profile": _setting("--profile", "NAME", "Profile of the configuration file."),
     "base_url": _setting("--base-url", "URL", SETTINGS["base_url"].help),
-    "token_file": _setting(
-        "--token-file", "FILE", "File with the token; or set DATAACCESS_TOKEN.", type=values.TOKEN_FILE
+    "token": _setting(
+        "--token-file token", "FILE", "File with the token; or set DATAACCESS_TOKEN.", type=values.TOKEN_FILE
     ),
     "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
     "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=values.duration),
@@ -105,8 +111,6 @@ class Connection:
     def client(self, *, is_used: bool = True) -> Client:
         """A client of these settings. One that is not used needs neither an address nor a token."""
         options = {name: value for name, value in self.given.items() if value is not None}
-        if file := options.pop("token_file", None):
-            options["token"] = da.token_file(file)
         has_address = any([options.get("base_url"), options.get("profile"), os.environ.get("DATAACCESS_BASE_URL")])
         if not is_used:
             options = {"token": "-", **options}

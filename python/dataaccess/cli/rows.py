@@ -46,7 +46,7 @@ def write(
     strict: bool,
     fail_empty: bool,
     schema: list[tuple[str, str]],
-    split_capped: bool,
+    on_suspected_cap: str,
     limit: int | None,
     **run: Any,
 ) -> None:
@@ -56,8 +56,7 @@ def write(
     file = None if path == "-" else path
     kind = _kind_of(file, folder, kind, as_json=as_json, run=run, is_written=not explain)
     client = connection.client(is_used=not explain)
-    cap = "split" if split_capped else "warn"
-    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=cap, limit=limit)
+    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_suspected_cap, limit=limit)
     if explain:
         _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]}, as_json=as_json)
         return

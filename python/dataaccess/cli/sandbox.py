@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess.sandbox import Sandbox
+    from dataaccess.tokens import TokenFile
 
 _TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 _ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
@@ -70,8 +71,8 @@ _PATH, _ASKED = 60, 100
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
 @_access("--scopes", "A,B", "Scopes of the token. [all]", type=listed, multiple=True, callback=flat)
-@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
-@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
+@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
+@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
 @_access(
@@ -92,15 +93,9 @@ def command(*, as_json: bool, **given: Any) -> None:
     """
     _check(given)
     stopping = _stop_by_signals()
-    scopes, own = given["scopes"], _token_of(given["token_file"], _TOKEN)
-    access = {
-        "port": given["port"],
-        "token": own,
-        "admin_token": _token_of(given["admin_token_file"], _ADMIN_TOKEN),
-        "host_names": given["host_names"] or [],
-        "allow_remote": given["allow_remote"],
-        **({} if given["host"] is None else {"host": given["host"]}),
-    }
+    scopes, own = given["scopes"], _token_of(given["token"], _TOKEN)
+    access = {name: given[name] for name in ("port", "host", "host_names", "allow_remote") if given[name] is not None}
+    access |= {"token": own, "admin_token": _token_of(given["admin_token"], _ADMIN_TOKEN)}
     with _typed_wrong():
         sandbox, what = _started(access, given)
     with sandbox:
@@ -130,7 +125,7 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--scenario has platform and switches: write them into its file")
     if "replay" in named and named - {"replay", "port"}:
         raise click.UsageError(_REPLAYED)
-    if {"scopes", "token_file"} <= named:
+    if {"scopes", "token"} <= named:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
     if "scopes" in named and os.environ.get(_TOKEN):
         raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
@@ -187,11 +182,9 @@ def _stop_by_signals() -> threading.Event:
     return stopping
 
 
-def _token_of(file: str | None, variable: str) -> str | None:
+def _token_of(file: TokenFile | None, variable: str) -> str | None:
     """The token of the file; without a file, of the variable, if it is set."""
-    if file is None:
-        return os.environ.get(variable) or None
-    return da.token_file(file)()
+    return os.environ.get(variable) or None if file is None else file()
 
 
 def _ended(sandbox: Sandbox) -> Iterator[list[dict[str, Any]]]:

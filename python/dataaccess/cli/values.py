@@ -36,22 +36,21 @@ class Whole(click.IntRange):
 class _TokenFile(click.Path):
     """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The path, if the file can be read."""
-        from dataaccess._core.paths import local_path  # loads the core
-        from dataaccess.tokens import unreadable
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The `TokenFile`, if it can be read."""
+        from dataaccess.tokens import token_file, unreadable  # loads the core
 
         # A shell leaves the `~` of `--token-file=~/token` as it is.
-        path = local_path(value)
+        token = token_file(value)
         try:
-            reason = None if stat.S_ISREG(os.stat(path).st_mode) else "is not a regular file"  # noqa: PTH116 - its errors
-            if reason is None and not os.access(path, os.R_OK):
+            reason = None if stat.S_ISREG(token.path.stat().st_mode) else "is not a regular file"
+            if reason is None and not os.access(token.path, os.R_OK):
                 reason = f"cannot be read: {os.strerror(errno.EACCES)}"
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         if reason is not None:
             raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
-        return path
+        return token
 
 
 TOKEN_FILE = _TokenFile()
