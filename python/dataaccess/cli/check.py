@@ -17,7 +17,7 @@ from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
     from dataaccess import ClientCheck
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 check
@@ -35,9 +35,7 @@ _SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "day_co
 @option("--export export_id", "ID", "A segment export that has ended.", type=Whole())
 @options.connecting()
 @click.pass_context
-def command(
-    context: click.Context, day: str | None, export_id: int | None, connection: Connection, *, as_json: bool
-) -> None:
+def command(context: click.Context, day: str | None, export_id: int | None, connect: Connect, *, as_json: bool) -> None:
     """Check configuration, connection and token, and find the settings.
 
     Shows each setting with where it came from, and what at most 20 requests find out, which only read. With --day they
@@ -47,7 +45,7 @@ def command(
     decides: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
     """
     with reported(as_json=as_json):
-        client = connection.client()
+        client = connect()
         check = client.check(day, export_id)
     code = 0 if check.is_ok else _WRONG_SETTING
     if check.answers["token"].is_right is not True:

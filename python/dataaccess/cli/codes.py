@@ -15,7 +15,7 @@ from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _TIMES = ("on", "days", "last", "since", "until")
 _LISTS = {"code_status": "status", "audience_type": "audience-type", "allocated_audience": "audience"}
@@ -31,7 +31,7 @@ codes --days 2024-01-01 today --folder codes   # each night
 @options.CODES
 @options.WRITING
 @options.connecting()
-def command(where: Any, attrs: list[str] | None, connection: Connection, **given: Any) -> None:
+def command(where: Any, attrs: list[str] | None, connect: Connect, **given: Any) -> None:
     """Get promotion codes: to the terminal, a pipe, a file or a folder."""
     times = {name: value for name in _TIMES if (value := given.pop(name)) is not None}
     lists = {name: value for name in _LISTS if (value := given.pop(name)) is not None}
@@ -53,7 +53,7 @@ def command(where: Any, attrs: list[str] | None, connection: Connection, **given
         time = where if is_time else _time(*next(iter(times.items())), client.timezone)
         return client.scan_codes(attrs, allocated_time=time, **lists, **more)
 
-    rows.write(scan_of, connection, **given)
+    rows.write(scan_of, connect, **given)
 
 
 def _time(name: str, value: Any, zone: str) -> Comparison | Days:

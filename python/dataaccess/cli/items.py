@@ -15,7 +15,7 @@ from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 items customer --attrs name --matches customer_id=@ids.txt -o a.csv
@@ -34,7 +34,7 @@ def command(
     where: Any,
     item_type_id: int | None,
     attrs: list[str] | None,
-    connection: Connection,
+    connect: Connect,
     **writing: Any,
 ) -> None:
     """Get the items of a business object, such as customers.
@@ -61,4 +61,4 @@ def command(
         found = reduce(and_, conditions) if conditions else None
         return client.scan_items(item_type_name, attrs, found, item_type_id=item_type_id, **more)
 
-    rows.write(scan_of, connection, **writing)
+    rows.write(scan_of, connect, **writing)

@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import Client
+
+    Connect = Callable[..., Client]
 
 # Columns of the reason of a retry.
 _REASON = 200
@@ -102,42 +103,32 @@ _OPTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """The settings that were given as options."""
+def _client(given: dict[str, Any], *, is_used: bool = True) -> Client:
+    """A client of the settings that were given. One that is not used needs neither an address nor a token."""
+    options = {name: value for name, value in given.items() if value is not None}
+    has_address = any([options.get("base_url"), options.get("profile"), os.environ.get("DATAACCESS_BASE_URL")])
+    if not is_used:
+        options = {"token": "-", **options}
+    try:
+        with hosted("cli"):
+            return da.Client(**options)
+    except ConfigError as error:
+        if not is_used and not has_address:
+            return da.Client(**{**options, "base_url": "http://localhost"})
+        if has_address or is_typed(error):
+            raise
+        from dataaccess._client.profiles import config_path  # `--help` needs no profiles
 
-    given: dict[str, Any]
-
-    def client(self, *, is_used: bool = True) -> Client:
-        """A client of these settings. One that is not used needs neither an address nor a token."""
-        options = {name: value for name, value in self.given.items() if value is not None}
-        has_address = any([options.get("base_url"), options.get("profile"), os.environ.get("DATAACCESS_BASE_URL")])
-        if not is_used:
-            options = {"token": "-", **options}
-        try:
-            with hosted("cli"):
-                return da.Client(**options)
-        except ConfigError as error:
-            if not is_used and not has_address:
-                return da.Client(**{**options, "base_url": "http://localhost"})
-            if has_address or is_typed(error):
-                raise
-            # In a cron job, HOME or the folder of the profiles may be another one.
-            *lines, last = error.problems
-            raise ConfigError.of([*lines, f"{last}; {_absent_profile()}"]) from None
-
-
-def _absent_profile() -> str:
-    from dataaccess._client.profiles import config_path  # `--help` needs no profiles
-
-    path = config_path()
-    # `Path.exists` raises where HOME may not be read.
-    found = os.path.exists(path)  # noqa: PTH110
-    return f"{path} has no profile default" if found else f"there is no file of profiles {path}"
+        # In a cron job, HOME or the folder of the profiles may be another one, which `Path.exists` may not read.
+        path = config_path()
+        is_there = os.path.exists(path)  # noqa: PTH110
+        why = f"{path} has no profile default" if is_there else f"there is no file of profiles {path}"
+        *lines, last = error.problems
+        raise ConfigError.of([*lines, f"{last}; {why}"]) from None
 
 
 def connecting(*left_out: str) -> Callable[[Any], Any]:
-    """Adds the options for a client: the command gets one argument, `connection`.
+    """Adds the options for a client: the command gets one argument, `connect`, which makes it.
 
     Args:
         *left_out: Options that the command defines by itself.
@@ -149,7 +140,7 @@ def connecting(*left_out: str) -> Callable[[Any], Any]:
         def call(**arguments: Any) -> Any:
             given = {name: arguments.pop(name) for name in chosen}
             with _logged(is_verbose=given.pop("verbose")):
-                return function(connection=Connection(given), **arguments)
+                return function(connect=partial(_client, given), **arguments)
 
         return all_of(*chosen.values())(call)
 

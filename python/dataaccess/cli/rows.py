@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import FolderReport, Scan
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _DOUBTS = (
     errors.AbsentAttributeWarning,
@@ -36,7 +36,7 @@ _DOUBTS = (
 
 def write(
     scan_of: Callable[..., Scan],
-    connection: Connection,
+    connect: Connect,
     *,
     path: str | None,
     folder: str | None,
@@ -55,7 +55,7 @@ def write(
         raise click.UsageError("--folder holds all rows of its requests: leave out --limit")
     file = None if path == "-" else path
     kind = _kind_of(file, folder, kind, as_json=as_json, run=run, is_written=not explain)
-    client = connection.client(is_used=not explain)
+    client = connect(is_used=not explain)
     scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_suspected_cap, limit=limit)
     if explain:
         _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]}, as_json=as_json)
