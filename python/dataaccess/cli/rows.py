@@ -105,26 +105,20 @@ def _kind_of_file(file: str, kind: str | None) -> str:
 
     path = location("path", file, None)
     chosen = kind or format_of(path)
-    if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
-        raise _refused(file, f"is a folder: name a file, or write --folder {file}")
-    if (run := _run_around(path)) is not None:
-        raise _refused(file, f"is in {run}, the folder of a run, which holds no other files: name a file elsewhere")
-    if chosen is None:
-        raise _refused(file, f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format")
-    if problem := not_written(path, chosen, f"--format {chosen}"):
-        raise _refused(file, problem)
-    return chosen
-
-
-def _run_around(path: str) -> str | None:
-    """The folder of a run that a file would be in, beside the parts or in a folder `day=…`."""
+    # The folder of a run has its parts, or folders `day=…` of them. A URL is in none.
     folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - it may be a URL, which is no path
-    folders = (folder, os.path.dirname(folder))  # noqa: PTH120
-    return next((one for one in folders if os.path.isdir(os.path.join(one, ".dataaccess"))), None)  # noqa: PTH112, PTH118
-
-
-def _refused(file: str, problem: str) -> click.UsageError:
-    return click.UsageError(f"--output {file!r} {problem}")
+    around = [one for one in (folder, os.path.dirname(folder)) if os.path.isdir(f"{one}/.dataaccess")]  # noqa: PTH112, PTH120
+    if os.path.isdir(path):  # noqa: PTH112 - likewise
+        problem: str | None = f"is a folder: name a file, or write --folder {file}"
+    elif around:
+        problem = f"is in {around[0]}, the folder of a run, which holds no other files: name a file elsewhere"
+    elif chosen is None:
+        problem = f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format"
+    else:
+        problem = not_written(path, chosen, f"--format {chosen}")
+    if problem or chosen is None:
+        raise click.UsageError(f"--output {file!r} {problem}")
+    return chosen
 
 
 def _explain(scan: Scan, settle: dict[str, Any], *, as_json: bool) -> None:
