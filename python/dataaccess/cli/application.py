@@ -89,7 +89,9 @@ def run(arguments: Sequence[str]) -> int:
         return shell_complete(application, {}, "dataaccess", _COMPLETE, instruction)
     with ending.terminable(), ending.warnings_as_lines():
         try:
-            with application.make_context("dataaccess", list(arguments)) as context:
+            # None: in a terminal.
+            color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+            with application.make_context("dataaccess", list(arguments), color=color) as context:
                 application.invoke(context)
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:

@@ -11,7 +11,6 @@ import dataaccess as da
 from dataaccess._client.profiles import config_path
 from dataaccess.cli import options, output
 from dataaccess.cli.ending import reported
-from dataaccess.cli.output import style
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import Whole
 
@@ -70,15 +69,16 @@ def _show(configuration: dict[str, dict[str, Any]], check: ClientCheck) -> None:
     shown = {name: one for name, one in configuration.items() if name in _SHOWN or one["source"] != "default"}
     values = {name: "none" if one["value"] is None else str(one["value"]) for name, one in shown.items()}
     width, size = max(map(len, values)), max(map(len, values.values()))
-    click.echo(f"{_versions()}\n\n{style('Configuration', bold=True)}")
+    click.echo(f"{_versions()}\n\n{click.style('Configuration', bold=True)}")
     for name, one in shown.items():
-        click.echo(f"  {name:{width}}  {values[name]:{size}}  {style(one['source'], dim=one['source'] == 'default')}")
-    click.echo(style(f"  {len(configuration) - len(shown)} others are the defaults", dim=True))
-    click.echo(f"\n{style('Service', bold=True)}")
+        source = click.style(one["source"], dim=one["source"] == "default" or None)
+        click.echo(f"  {name:{width}}  {values[name]:{size}}  {source}")
+    click.echo(click.style(f"  {len(configuration) - len(shown)} others are the defaults", dim=True))
+    click.echo(f"\n{click.style('Service', bold=True)}")
     for line in str(check).splitlines():
         click.echo(f"  {line}")
     if check.settings:
         title = f"Settings of this service, for [profiles.NAME] in {config_path()}"
-        click.echo(f"\n{style(title, bold=True)}")
+        click.echo(f"\n{click.style(title, bold=True)}")
         click.echo(check.to_toml(), nl=False)
-        click.echo(f"\n{style('The same in Python', bold=True)}\n{check.to_code()}")
+        click.echo(f"\n{click.style('The same in Python', bold=True)}\n{check.to_code()}")

@@ -50,12 +50,6 @@ def note(text: str) -> None:
         silence("stderr")
 
 
-def style(text: str, **how: Any) -> str:
-    """The text in a style, if standard output is a terminal that shows it, and `NO_COLOR` is not set."""
-    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
-    return text if is_plain or not any(how.values()) else click.style(text, **how)
-
-
 def is_terminal() -> bool:
     """Whether people read standard output."""
     return sys.stdout.isatty()
@@ -83,12 +77,12 @@ def write_table(table: Table) -> None:
 
 def write_grid(columns: Sequence[Column], summary: str, *, is_cut: bool = False) -> None:
     """Writes columns as wide as the terminal. The line below says what they are, and how to see what is left out."""
-    shown = fitted(columns, get_terminal_size().columns, partial(style, bold=True)) if columns else None
+    shown = fitted(columns, get_terminal_size().columns, partial(click.style, bold=True)) if columns else None
     if shown is not None:
         click.echo("\n".join(shown.lines))
         if shown.left_out:
             summary, is_cut = f"{summary}; columns that do not fit: {', '.join(shown.left_out)}", True
-    click.echo(style(f"{summary} (--json writes all)" if is_cut else summary, dim=True))
+    click.echo(click.style(f"{summary} (--json writes all)" if is_cut else summary, dim=True))
 
 
 def write_json(value: Any) -> None:
