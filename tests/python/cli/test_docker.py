@@ -85,7 +85,7 @@ def test_the_composed_services_get_their_tokens_as_secrets(tmp_path: Path) -> No
     assert job["depends_on"] == {"sandbox": {"condition": "service_healthy"}}
     given = accepted(paths_of_this_machine(json.loads(DOCKERFILE["ENTRYPOINT"]) + sandbox["command"], tmp_path))
     # The job connects to the service by its name.
-    assert job["environment"]["DATAACCESS_BASE_URL"] == f"http://{given['host_names'][0][0]}:{given['port']}"
+    assert job["environment"]["DATAACCESS_BASE_URL"] == f"http://{given['host_names'][0]}:{given['port']}"
     accepted([*job["entrypoint"], *job["command"]])
 
 
