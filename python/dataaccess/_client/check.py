@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -28,6 +28,7 @@ from dataaccess.filters import Days, Time, col, on, op, yesterday
 
 # A client, the method of its native client, and the arguments.
 _Request: TypeAlias = tuple[BaseClient, str, tuple[Any, ...]]
+_Rows: TypeAlias = list[dict[str, Any]]
 State: TypeAlias = Literal["found", "reading", "not found"]
 
 # A day without codes, an export that need not exist, and a customer who does not.
@@ -41,11 +42,15 @@ _LEAST = 0.001
 _LEAST_CAP = 100
 # What a service that ignores a condition may send.
 _MOST_BYTES = 64 * 1024 * 1024
-_SETTINGS = ("timezone", "source_timezone", "day_comparison", "known_row_cap", "attrs_format", "code_value_type")
-_NAME_A_DAY = "name a day that has many codes"
-_NO_TIME = "there was no time left to ask; raise timeout"
-_NOT_REACHED = "the service was not reached"
-_NO_SCOPE = "the token may not search codes"
+_OF_DAY = ("timezone", "source_timezone", "day_comparison", "known_row_cap")
+_SETTINGS = (*_OF_DAY, "attrs_format", "code_value_type")
+_QUESTIONS = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
+# Why a question has no answer, where it is neither time nor the connection.
+_OPEN = {
+    "scope download": "not asked",
+    "code_value_type": "no search of codes was accepted",
+    "export codes": "name an export that has ended",
+}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -198,18 +203,21 @@ def _escaped(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
 
 
+class _Unanswered(Exception):
+    """There is no time to send a request, or it failed."""
+
+
 class Check:
     """Asks the questions. The caller sends each of `requests` as an `attempt`, before it takes the next one."""
 
     def __init__(self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
-        usual = client._settings["timeout"]
-        usual = usual if day is not None else min(usual, _TIMEOUT)
+        usual = client._settings["timeout"] if day is not None else min(client._settings["timeout"], _TIMEOUT)
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
         most = min(client._settings["max_result_bytes"] or _MOST_BYTES, _MOST_BYTES)
         # Sends each request once.
         self.client = client.with_options(retry_for=0, timeout=self._timeout, max_result_bytes=most)
-        self._day, self._export_id = day, export_id
+        self._day, self._export_id, self._customer = day, export_id, _NOBODY
         self._search = None if day is None else self._search_of(day)
         self._began, self._requests = monotonic(), 0
         self._answers: dict[str, CheckAnswer] = {}
@@ -221,15 +229,15 @@ class Check:
 
     def requests(self) -> Iterator[_Request]:
         """The requests of a check."""
-        yield from self._scope_of_codes()
-        yield from self._export()
-        yield from self._steps_of_day()
-        yield from self._form_of_attributes()
+        yield from self._step(self._scope_of_codes(), "scope item")
+        yield from self._step(self._export(), "scope download")
+        if self._search is not None and self._is_right("scope item") is not False:
+            yield from self._step(self._rows_of_day(*self._search), *_OF_DAY)
+        yield from self._step(self._form_of_attributes())
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Notes what became of a request. Its failure is a finding."""
-        self.response, self._failure = None, None
         self._requests += 1
         try:
             yield
@@ -241,107 +249,104 @@ class Check:
         else:
             self._is_reachable = True
 
-    def _left(self) -> float | None:
-        """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
+    def _step(self, requests: Iterator[_Request], *questions: str) -> Iterator[_Request]:
+        """Sends requests until one fails, which answers the questions."""
+        try:
+            yield from requests
+        except _Unanswered:
+            if self._failure is None:
+                return
+            is_refused = isinstance(self._failure, PermissionDeniedError)
+            value = False if is_refused else None
+            for name in questions:
+                self._errors[name] = self._failure
+                self._answer(name, "found" if is_refused else "not found", _reason(self._failure), value, value)
+
+    def _ask(self, call: str, argument: Any, client: BaseClient | None = None) -> Generator[_Request, None, Any]:
+        """Sends a request in the time that is left, and returns the response."""
+        self.response, self._failure = None, None
         left = round(self._timeout - (monotonic() - self._began), 3)
-        return left if self._may_ask and left >= _LEAST else None
+        if not self._may_ask or left < _LEAST:
+            raise _Unanswered
+        is_search = call != "download_segment"
+        yield client or self.client, call, ({**argument, "timeout": left},) if is_search else (argument, left)
+        if self._failure is not None:
+            raise _Unanswered
+        return self.response
+
+    def _codes(self, arguments: dict[str, Any], client: BaseClient | None = None) -> Generator[_Request, None, _Rows]:
+        """The rows of a search of codes."""
+        rows: _Rows = (yield from self._ask("search_codes", arguments, client))[0]
+        return rows
 
     def _answer(
         self, question: str, state: State, detail: str, value: object = None, is_right: bool | None = None
     ) -> None:
         self._answers[question] = CheckAnswer(question, state, value, detail, is_right)
 
-    def _failed(self, question: str) -> None:
-        """Answers a question whose request failed."""
-        if self._failure is not None:
-            self._errors[question] = self._failure
-            is_refused = isinstance(self._failure, PermissionDeniedError)
-            value = False if is_refused else None
-            self._answer(question, "found" if is_refused else "not found", _reason(self._failure), value, value)
-
-    def _codes(self, arguments: dict[str, Any], client: BaseClient | None = None) -> Iterator[_Request]:
-        """A search of codes; none if no time is left."""
-        if (left := self._left()) is not None:
-            yield client or self.client, "search_codes", ({**arguments, "timeout": left},)
-        else:
-            self.response, self._failure = None, None
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """The rows of the last search; none if it failed."""
-        return self.response[0] if self.response is not None else []
-
-    def _ids(self) -> set[str]:
-        """The ids of the codes of the last search, of whatever type they are."""
-        return {str(row.get("id")) for row in self._rows()}
+    def _is_right(self, question: str) -> bool | None:
+        return self._answers[question].is_right if question in self._answers else None
 
     def _scope_of_codes(self) -> Iterator[_Request]:
         """A search that finds nothing, and the form of its conditions."""
         nothing = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1)
-        yield from self._codes(nothing)
         form = self.client._settings["code_value_type"]
-        self._answer("code_value_type", "not found", "no search of codes was accepted")
-        if self._failure is None:
+        try:
+            yield from self._codes(nothing)
             self._answer("code_value_type", "found", f"accepted {'with' if form else 'without'} value_type", form, True)
-        else:
+        except _Unanswered:
             refusal = self._failure
-            yield from self._in_other_form(nothing, refusal)
-            self._failure = None if self._answers["code_value_type"].state == "found" else refusal
+            if not _is_refused(refusal):
+                raise
+            yield from self._step(self._in_other_form(nothing, "is refused"))
+            if self._is_right("code_value_type") is None:
+                self._failure = refusal
+                raise
         self._answer("scope item", "found", "a search of codes was accepted", True, True)
-        self._failed("scope item")
 
-    def _in_other_form(self, arguments: dict[str, Any], refusal: DataAccessError | None = None) -> Iterator[_Request]:
-        """Repeats a search that was refused or found nothing with the other `code_value_type`, and keeps what helps."""
-        if self._has_tried_form or not (refusal is None or _is_refused(refusal)):
-            return
+    def _in_other_form(self, arguments: dict[str, Any], failed: str) -> Generator[_Request, None, _Rows]:
+        """Repeats a search that is refused or finds nothing with the other `code_value_type`, and keeps what helps."""
         self._has_tried_form = True
-        has_form = self.client._settings["code_value_type"] is None
-        other = self.client.with_options(code_value_type="normal" if has_form else None)
-        yield from self._codes(arguments, other)
-        if self.response is None or (refusal is None and not self._rows()):
-            return
-        self.client = other
-        right, wrong = ("with", "without") if has_form else ("without", "with")
-        failed = "finds nothing" if refusal is None else "is refused"
-        advice = 'set code_value_type="normal"' if has_form else "unset code_value_type"
-        seen = f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
-        self._answer("code_value_type", "found", seen, "normal" if has_form else None, False)
-        self._errors["code_value_type"] = DataAccessError(seen)
+        form: Literal["normal"] | None = "normal" if self.client._settings["code_value_type"] is None else None
+        other = self.client.with_options(code_value_type=form)
+        rows = yield from self._codes(arguments, other)
+        if rows or failed == "is refused":
+            self.client = other
+            right, wrong = ("with", "without") if form else ("without", "with")
+            advice = 'set code_value_type="normal"' if form else "unset code_value_type"
+            seen = f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
+            self._answer("code_value_type", "found", seen, form, False)
+            self._errors["code_value_type"] = DataAccessError(seen)
+        return rows
 
     def _export(self) -> Iterator[_Request]:
         """The status of an export: a scope, and the codes with which exports end."""
-        name, codes = "scope download", "export codes"
-        asked = _ANY_EXPORT if self._export_id is None else self._export_id
-        self._answer(codes, "not found", "name an export that has ended")
-        if (left := self._left()) is None:
-            self._answer(name, "not found", "not asked")
-            return
-        yield self.client, "download_segment", (asked, left)
-        failure = self._failure
-        if failure is None:
-            self._answer(name, "found", f"the status of export {asked} came", True, True)
-            self._answer_codes(codes)
-        elif _code_of_refusal(failure) is not None and self._answers["scope item"].state == "found":
-            # At a wrong address the path may be refused: the search has shown whether this one is right.
+        name, asked = "scope download", _ANY_EXPORT if self._export_id is None else self._export_id
+        try:
+            response = yield from self._ask("download_segment", asked)
+        except _Unanswered:
+            failure, scope = self._failure, self._answers.get("scope item")
+            # Something on the way has no code. At a wrong address the path may be refused: the search has shown
+            # whether this one is right.
+            is_of_service = _is_refused(failure) and isinstance(failure, ApiError) and failure.code is not None
+            if not is_of_service or scope is None or scope.state != "found":
+                raise
             seen = f"export {asked} was refused, and not the token, which proves no scope"
             self._answer(name, "reading", f"{seen}: name an export that exists")
-        else:
-            self._failed(name)
-
-    def _answer_codes(self, question: str) -> None:
-        """The codes of the entries that have ended."""
+            return
+        self._answer(name, "found", f"the status of export {asked} came", True, True)
         if self._export_id is None:
             return
-        ended = [entry for entry in self.response["data"]["entries"] if has_ended(entry)]
-        if not ended:
-            self._answer(question, "not found", f"no entry of export {self._export_id} has ended: name another one")
-            return
-        counts = Counter(str(entry.get("responseCode")) for entry in ended)
+        name, entries = "export codes", response["data"]["entries"]
+        counts = Counter(str(entry.get("responseCode")) for entry in entries if has_ended(entry))
         seen = f"entries that have ended, by responseCode: {', '.join(f'{code} ({n})' for code, n in counts.items())}"
-        if "200" in counts:
-            self._answer(question, "found", seen, [*counts], True)
+        if not counts:
+            self._answer(name, "not found", f"no entry of export {self._export_id} has ended: name another one")
+        elif "200" in counts:
+            self._answer(name, "found", seen, [*counts], True)
         else:
             advice = "if that is success, wait with success_codes= of these codes"
-            self._answer(question, "reading", f"{seen}: none is 200; {advice}", [*counts])
+            self._answer(name, "reading", f"{seen}: none is 200; {advice}", [*counts])
 
     def _search_of(self, day: Time) -> tuple[dict[str, Any], int]:
         """The search of the rows of a day, and the instant that it sends."""
@@ -356,67 +361,47 @@ class Check:
             raise ValidationError(problems=problems) from None
         return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
 
-    def _steps_of_day(self) -> Iterator[_Request]:
+    def _rows_of_day(self, arguments: dict[str, Any], sent: int) -> Iterator[_Request]:
         """What the rows of a day show: zones, comparison, and a cap."""
-        asked = "timezone", "source_timezone", "day_comparison", "known_row_cap"
-        self._customer = _NOBODY
-        if self._search is None:
-            for name in asked:
-                self._answer(name, "not found", _NAME_A_DAY)
-            return
-        why = _NO_TIME if self._is_reachable else _NOT_REACHED
-        why = _NO_SCOPE if self._answers["scope item"].is_right is False else why
-        for name in asked:
-            self._answer(name, "not found", why)
-        if why == _NO_SCOPE:
-            return
-        arguments, sent = self._search
-        yield from self._codes(arguments)
-        if self._failure is None and not self._rows():
-            yield from self._in_other_form(arguments)
+        rows = yield from self._codes(arguments)
+        if not rows and not self._has_tried_form:
             # A service that refuses the other form says nothing about the day.
-            self._failure = None
-        if self._failure is not None:
-            for name in asked:
-                self._failed(name)
-            return
-        if not (rows := self._rows()):
-            for name in asked if self._left() is not None else ():
+            yield from self._step(self._in_other_form(arguments, "finds nothing"))
+            rows = self.response[0] if self.response is not None else []
+        if not rows:
+            for name in _OF_DAY:
                 self._answer(name, "not found", f"{self._day} has no rows: name another day")
             return
-        ids = self._ids()
         held = (row.get("allocated_audience") for row in rows if row.get("audience_type") == CUSTOMER)
         self._customer = str(next(filter(None, held), _NOBODY))
         search = DaySearch(sent, rows)
-        while (instant := search.instant) is not None and self._left() is not None:
-            yield from self._codes(self._instant(search, "equals", instant))
-            if self._failure is not None:
-                self._failed("timezone")
-                break
-            search.add(self._ids())
-        else:
-            if search.end is not None:
-                day = ServiceDay(search.end, (row.get("allocated_time") for row in rows))
-                self._answer_zones(search, day, rows)
-                yield from self._comparison(search, day)
-            elif search.problem is not None:
-                for name in asked[:3]:
-                    self._answer(name, "not found", search.problem)
-        yield from self._cap(ids, len(rows))
+        yield from self._step(self._end_of_day(search), "timezone")
+        if search.end is not None:
+            day = ServiceDay(search.end, (row.get("allocated_time") for row in rows))
+            self._answer_zones(search, day, len(rows))
+            yield from self._step(self._comparison(search, day), "day_comparison")
+        elif search.problem is not None:
+            for name in _OF_DAY[:3]:
+                self._answer(name, "not found", search.problem)
+        yield from self._step(self._cap(_ids(rows), len(rows)), "known_row_cap")
+
+    def _end_of_day(self, search: DaySearch) -> Iterator[_Request]:
+        while (instant := search.instant) is not None:
+            search.add(_ids((yield from self._codes(self._instant(search, "equals", instant)))))
 
     def _instant(self, search: DaySearch, operator: str, instant: datetime) -> dict[str, Any]:
         """A search for an instant, narrowed to an audience."""
         kinds, audiences = search.audience or (None, None)
         return self.client._code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS)
 
-    def _answer_zones(self, search: DaySearch, day: ServiceDay, rows: list[dict[str, Any]]) -> None:
+    def _answer_zones(self, search: DaySearch, day: ServiceDay, rows: int) -> None:
         """The zone in which days are cut, by where the day ends, and then the zone of the times in records."""
         own, source = self.client.timezone, self.client.source_timezone
         if not day.zones:
-            for name in ("timezone", "source_timezone"):
+            for name in _OF_DAY[:2]:
                 self._answer(name, "not found", f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
             return
-        seen = f"the {len(rows):,} rows of {self._day} are of a day that {day.end_shown}"
+        seen = f"the {rows:,} rows of {self._day} are of a day that {day.end_shown}"
         # One code, or codes of one time, would come together also for 24 hours from an instant.
         state: State = "found" if search.has_spread else "reading"
         doubt = "" if search.has_spread else "; its codes are of one time, so DAY may be no calendar day: a busier day"
@@ -455,13 +440,7 @@ class Check:
             return
         is_included = []
         for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
-            if self._left() is None:
-                return
-            yield from self._codes(self._instant(search, operator, moment(instant)))
-            if self._failure is not None:
-                self._failed(name)
-                return
-            ids = self._ids()
+            ids = _ids((yield from self._codes(self._instant(search, operator, moment(instant)))))
             is_included.append(not ids.isdisjoint(search.ids))
             if not is_included[-1] and len(ids) >= _LEAST_CAP:
                 seen = f"{operator} found {len(ids):,} codes, and more may have been cut off: name another day"
@@ -486,14 +465,9 @@ class Check:
             self._answer(name, "not found", f"the day has {count:,} codes or more: name one with fewer")
             return
         for status in CodeStatus:
-            if self._left() is None:
-                return
-            arguments = self.client._code_arguments(["id"], on(cast("Time", self._day)), code_status=int(status))
-            yield from self._codes({**arguments, "limit": MOST_ROWS})
-            if self._failure is not None:
-                self._failed(name)
-                return
-            if not ids.issuperset(self._ids()):
+            day = on(cast("Time", self._day))
+            arguments = self.client._code_arguments(["id"], day, None, None, int(status), MOST_ROWS)
+            if not ids.issuperset(_ids((yield from self._codes(arguments)))):
                 seen = f"{self._day} has more codes than the {count:,} that one search finds: set known_row_cap={count}"
                 self._answer(name, "found", seen, count, known == count)
                 return
@@ -502,86 +476,91 @@ class Check:
     def _form_of_attributes(self) -> Iterator[_Request]:
         """Whether a search of a customer takes its attributes as an array or as a string."""
         name, given = "attrs_format", self.client._settings["attrs_format"]
-        self._answer(name, "not found", _NO_TIME if self._is_reachable else _NOT_REACHED)
         reasons = []
         forms: tuple[AttrsFormat, ...] = ("array", "string") if given == "array" else ("string", "array")
         for form in forms:
-            if (left := self._left()) is None:
-                return
-            one = col("customer_id").matches([self._customer])
             client = self.client.with_options(attrs_format=form)
-            arguments = client._item_arguments("customer", ["customer_id", "name"], one, None, 1, left)
-            yield client, "search_items", (arguments,)
-            if self._failure is None:
+            one = col("customer_id").matches([self._customer])
+            arguments = client._item_arguments("customer", ["customer_id", "name"], one, None, 1)
+            try:
+                yield from self._ask("search_items", arguments, client)
+            except _Unanswered:
+                if self._failure is None:
+                    return
+                is_denied = isinstance(self._failure, PermissionDeniedError)
+                reasons.append("the token may not search customers" if is_denied else _reason(self._failure))
+                if not _is_refused(self._failure):
+                    break
+            else:
                 advice = "" if form == given else f': set attrs_format="{form}"'
                 self._answer(name, "found", f"a search of a customer was accepted{advice}", form, form == given)
                 return
-            is_denied = isinstance(self._failure, PermissionDeniedError)
-            reasons.append("the token may not search customers" if is_denied else _reason(self._failure))
-            if not _is_refused(self._failure):
-                break
         self._answer(name, "not found", "; ".join(dict.fromkeys(reasons)))
 
     def result(self) -> ClientCheck:
         """All answers."""
         warn_of_service()
         took = monotonic() - self._began
-        for name, answer in self._of_connection(took).items():
-            self._answers[name] = answer
-        order = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
+        self._answer_connection(took)
+        for name in _QUESTIONS:
+            if name not in self._answers:
+                self._answer(name, "not found", self._why_open(name))
         return ClientCheck(
             base_url=self.client._settings.sandbox or self.client.base_url,
             is_sandbox=self.client.is_sandbox,
             is_reachable=self._is_reachable,
-            answers={name: self._answers[name] for name in order},
+            answers={name: self._answers[name] for name in _QUESTIONS},
             errors=self._errors,
             requests=self._requests,
             seconds=took,
         )
 
-    def _of_connection(self, took: float) -> dict[str, CheckAnswer]:
+    def _why_open(self, question: str) -> str:
+        """Why a question has no answer."""
+        if question in _OF_DAY and self._day is None:
+            return "name a day that has many codes"
+        if question in _OF_DAY and self._is_right("scope item") is False:
+            return "the token may not search codes"
+        is_late = "there was no time left to ask; raise timeout"
+        return _OPEN.get(question) or (is_late if self._is_reachable else "the service was not reached")
+
+    def _answer_connection(self, took: float) -> None:
         """The address, TLS, proxy and token: no request is about one of them alone."""
-        client, failure = self.client, next(iter(self._errors.values()), None)
-        phase = getattr(failure, "phase", None)
+        client, is_reached = self.client, self._is_reachable
+        phase = getattr(next(iter(self._errors.values()), None), "phase", None)
         sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
-        if self._is_reachable:
-            self._answer("address", "found", f"reached, in {took:.2f} s{sandbox}", client.base_url, True)
+        seen = f"reached, in {took:.2f} s{sandbox}" if is_reached else "not reached"
+        self._answer("address", "found" if is_reached else "not found", seen, client.base_url, is_reached)
+        trusted, proxy = client.settings["ca_bundle"].value or "the CAs of the system", client.settings["proxy"]
+        tls, through = (True if is_reached else False if phase == name else None for name in ("tls", "proxy"))
+        if client.base_url.startswith("https:"):
+            seen = {True: f"the certificate is trusted, by {trusted}", False: "refused", None: "not tried"}[tls]
+            self._answer("tls", "found" if is_reached else "not found", seen, is_reached or None, tls)
         else:
-            self._answer("address", "not found", "not reached", client.base_url, False)
-        trusted = client.settings["ca_bundle"].value or "the CAs of the system"
-        if not client.base_url.startswith("https:"):
             self._answer("tls", "found", "none: the address begins with http:", False)
-        elif self._is_reachable:
-            self._answer("tls", "found", f"the certificate is trusted, by {trusted}", True, True)
-        else:
-            is_wrong = False if phase == "tls" else None
-            self._answer("tls", "not found", "refused" if phase == "tls" else "not tried", None, is_wrong)
-        proxy = client.settings["proxy"]
-        is_right = True if self._is_reachable else False if phase == "proxy" else None
         if proxy.value:
-            self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), is_right)
+            self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), through)
         else:
             self._answer("proxy", "found", "none")
         of = f"from {client._token_source}"
-        scopes = [self._answers[f"scope {name}"] for name in ("item", "download")]
-        if any(scope.is_right or scope.state == "reading" for scope in scopes):
+        scopes = [self._answers.get(f"scope {name}") for name in ("item", "download")]
+        if any(scope is not None and (scope.is_right or scope.state == "reading") for scope in scopes):
             self._answer("token", "found", f"{of}: accepted", True, True)
-        elif all(scope.is_right is False for scope in scopes):
+        elif all(scope is not None and scope.is_right is False for scope in scopes):
             seen = f"{of}: refused by both requests: it is invalid, expired, or has neither scope"
             self._answer("token", "reading", seen, None, False)
         else:
             self._answer("token", "not found", f"{of}: no request was accepted or refused for its token")
-        return self._answers
 
 
-def _is_refused(error: DataAccessError) -> bool:
+def _ids(rows: _Rows) -> set[str]:
+    """The ids of codes, of whatever type they are."""
+    return {str(row.get("id")) for row in rows}
+
+
+def _is_refused(error: DataAccessError | None) -> bool:
     """Whether the service refused a request, and neither the token nor all requests."""
     return isinstance(error, RequestRejectedError) or type(error) is ApiError
-
-
-def _code_of_refusal(error: DataAccessError) -> int | None:
-    """The code in the envelope of such a refusal, which something on the way does not have."""
-    return error.code if _is_refused(error) and isinstance(error, ApiError) else None
 
 
 def _reason(error: DataAccessError) -> str:

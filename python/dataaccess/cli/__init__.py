@@ -6,10 +6,9 @@ It needs click (extra `cli`); this module alone can be imported without it. A ne
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
-
-from dataaccess.cli.streams import open_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code; docs/command-line.md lists them.
     """
-    open_missing()
+    _open_missing()
     try:
         from dataaccess.cli.application import run
     except ModuleNotFoundError as error:
@@ -40,3 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Ctrl-C while the modules load.
         return _INTERRUPTED
     return run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _open_missing() -> None:
+    """Opens /dev/null in place of streams that the caller has closed, as `>&-` does.
+
+    Else the next file that is opened would get the descriptor of standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest free descriptor: that of this stream.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import dataaccess as da
 from dataaccess.cli import ending
 
 if TYPE_CHECKING:
@@ -67,23 +66,9 @@ class _Application(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Takes `help COMMAND` as `COMMAND --help`."""
-        if args and args[0] == "help":
-            args = [*args[1:], "--help"]
-        return super().parse_args(ctx, args)
-
-
-def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
-    if is_wanted and not context.resilient_parsing:
-        click.echo(f"dataaccess {da.__version__}")
-        context.exit()
-
 
 @click.group(cls=_Application, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
-)
+@click.version_option(package_name="dataaccess", message="dataaccess %(version)s")
 def application() -> None:
     """Get promotion codes and customers out of a customer data platform, and the status of its segment exports.
 
@@ -104,7 +89,9 @@ def run(arguments: Sequence[str]) -> int:
         return shell_complete(application, {}, "dataaccess", _COMPLETE, instruction)
     with ending.terminable(), ending.warnings_as_lines():
         try:
-            with application.make_context("dataaccess", list(arguments)) as context:
+            # None: in a terminal.
+            color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+            with application.make_context("dataaccess", list(arguments), color=color) as context:
                 application.invoke(context)
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:

@@ -10,13 +10,13 @@ import click
 import dataaccess as da
 from dataaccess._client.profiles import config_path
 from dataaccess.cli import options, output
+from dataaccess.cli.ending import reported
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.streams import style
 from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
-    from dataaccess import Client, ClientCheck
-    from dataaccess.cli.options import Connection
+    from dataaccess import ClientCheck
+    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 check
@@ -34,9 +34,7 @@ _SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "day_co
 @option("--export export_id", "ID", "A segment export that has ended.", type=Whole())
 @options.connecting()
 @click.pass_context
-def command(
-    context: click.Context, day: str | None, export_id: int | None, connection: Connection, *, as_json: bool
-) -> None:
+def command(context: click.Context, day: str | None, export_id: int | None, connect: Connect, *, as_json: bool) -> None:
     """Check configuration, connection and token, and find the settings.
 
     Shows each setting with where it came from, and what at most 20 requests find out, which only read. With --day they
@@ -45,50 +43,42 @@ def command(
     The exit code is 0 if one of the first two requests works: a token may have one scope alone. Otherwise the error
     decides: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
     """
-    with output.reported(as_json=as_json):
-        client = connection.client()
-        with output.retries_shown():
-            check = client.check(day, export_id)
-    code = _code(check)
+    with reported(as_json=as_json):
+        client = connect()
+        check = client.check(day, export_id)
+    code = 0 if check.is_ok else _WRONG_SETTING
+    if check.answers["token"].is_right is not True:
+        code = next((error.exit_code for error in check.errors.values()), code)
+    configuration = {
+        name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
+        for name, one in client.settings.items()
+    }
     if as_json:
-        report = {"versions": _versions(), "configuration": _configuration(client), **check.to_dict()}
+        report = {"versions": _versions(), "configuration": configuration, **check.to_dict()}
         output.write_json({**report, "exit_code": code})
     else:
-        _show(client, check)
+        _show(configuration, check)
     context.exit(code)
-
-
-def _code(check: ClientCheck) -> int:
-    if check.is_ok or check.answers["token"].is_right:
-        return 0 if check.is_ok else _WRONG_SETTING
-    return next((error.exit_code for error in check.errors.values()), _WRONG_SETTING)
 
 
 def _versions() -> str:
     return f"dataaccess {da.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
-def _configuration(client: Client) -> dict[str, dict[str, Any]]:
-    return {
-        name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
-        for name, one in client.settings.items()
-    }
-
-
-def _show(client: Client, check: ClientCheck) -> None:
-    configuration = _configuration(client)
+def _show(configuration: dict[str, dict[str, Any]], check: ClientCheck) -> None:
     shown = {name: one for name, one in configuration.items() if name in _SHOWN or one["source"] != "default"}
     values = {name: "none" if one["value"] is None else str(one["value"]) for name, one in shown.items()}
     width, size = max(map(len, values)), max(map(len, values.values()))
-    click.echo(f"{_versions()}\n\n{style('Configuration', bold=True)}")
+    click.echo(f"{_versions()}\n\n{click.style('Configuration', bold=True)}")
     for name, one in shown.items():
-        click.echo(f"  {name:{width}}  {values[name]:{size}}  {style(one['source'], dim=one['source'] == 'default')}")
-    click.echo(style(f"  {len(configuration) - len(shown)} others are the defaults", dim=True))
-    click.echo(f"\n{style('Service', bold=True)}")
+        source = click.style(one["source"], dim=one["source"] == "default" or None)
+        click.echo(f"  {name:{width}}  {values[name]:{size}}  {source}")
+    click.echo(click.style(f"  {len(configuration) - len(shown)} others are the defaults", dim=True))
+    click.echo(f"\n{click.style('Service', bold=True)}")
     for line in str(check).splitlines():
         click.echo(f"  {line}")
     if check.settings:
         title = f"Settings of this service, for [profiles.NAME] in {config_path()}"
-        click.echo(f"\n{style(title, bold=True)}")
+        click.echo(f"\n{click.style(title, bold=True)}")
         click.echo(check.to_toml(), nl=False)
-        click.echo(f"\n{style('The same in Python', bold=True)}\n{check.to_code()}")
+        click.echo(f"\n{click.style('The same in Python', bold=True)}\n{check.to_code()}")

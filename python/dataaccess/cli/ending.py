@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import SETTINGS
-from dataaccess.cli.streams import note, silence
+from dataaccess.cli import output
+from dataaccess.cli.output import note, silence
 from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, ValidationError
 
 if TYPE_CHECKING:
@@ -32,21 +33,15 @@ DOUBTFUL = 65
 FAILED = 74
 # What was typed cannot be used.
 USAGE = 2
-# The options of an argument that has another name.
+# The options that make one argument. Others have the name of their argument.
 _PARAMETERS = {
-    "admin_token": ("admin_token_file",),
-    "allocated_audience": ("audience",),
     "allocated_time": ("on", "days", "last", "since", "until", "where"),
-    "code_status": ("status",),
-    "item_type_name": ("name",),
     "on_doubt": ("fail_empty",),
-    "on_suspected_cap": ("split_capped",),
-    "path": ("file",),
-    "token": ("token_file",),
     "where": ("where", "matches"),
 }
 # Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
-_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "path", "proxy", "record", "timeout", "token", "where"}
+_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "proxy", "record", "timeout", "where"}
+_NAMES |= {"admin_token", "allocated_audience", "code_status", "item_type_name", "on_suspected_cap"}
 _NAMED = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b")
 
 
@@ -86,44 +81,43 @@ def lines_of(error: DataAccessError) -> list[str]:
     """The problems of the request or of the settings, each with its option; of another error its text."""
     # The command has another name than the call.
     lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
-    if isinstance(error, ValidationError):
-        return [_with_option(line, option_of(line)) for line in lines]
-    if isinstance(error, ConfigError):
-        # Others are of the environment or the profile.
-        return [_with_option(line, option if _is_typed(option := option_of(line)) else None) for line in lines]
-    return lines
+    return [_with_option(line, error) for line in lines]
 
 
-def _with_option(line: str, option: click.Parameter | None) -> str:
+def _with_option(line: str, error: DataAccessError) -> str:
     """A line that begins with an argument, with the option in its place."""
-    return line if option is None else max(option.opts, key=len) + re.sub(r"^\w+", "", line)
+    option = option_of(line) if isinstance(error, ValidationError | ConfigError) else None
+    # Other settings are of the environment or the profile.
+    if option is None or (isinstance(error, ConfigError) and not _is_typed(option)):
+        return line
+    return max(option.opts, key=len) + re.sub(r"^\w+", "", line)
 
 
 def option_of(line: str) -> click.Parameter | None:
     """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
-    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL), click.get_current_context().command)
+    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL))
     found = list(filter(_is_typed, options)) or options[:1]
     return found[0] if len(found) == 1 else None
 
 
-def _options_of(argument: str, command: click.Command) -> list[click.Parameter]:
-    names = _PARAMETERS.get(argument, (argument,))
-    return [one for name in names for one in command.params if one.name == name]
+def _options_of(argument: str) -> list[click.Parameter]:
+    options = click.get_current_context().command.params
+    return [one for name in _PARAMETERS.get(argument, (argument,)) for one in options if one.name == name]
 
 
 def in_options(text: str) -> str:
     """A text, and how the settings and arguments that it names are given here where they have other names."""
-    spelled = ((name, _spelled(name)) for name in dict.fromkeys(_NAMED.findall(text)))
-    notes = [f"{name} is {other}" for name, other in spelled if other and not re.search(rf"{other}(?![\w-])", text)]
+    spelled = {name: _spelled(name) for name in _NAMED.findall(text)}
+    notes = [f"{name} is {other}" for name, other in spelled.items() if not re.search(rf"{other}(?![\w-])", text)]
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def _spelled(name: str) -> str | None:
-    """The option of an argument, if it has another name; else the variable of a setting."""
-    options = _options_of(name, click.get_current_context().command)
-    if options:
-        return None if any(one.name == name for one in options) else max(options[0].opts, key=len)
-    return SETTINGS[name].variable if name in SETTINGS else None
+def _spelled(name: str) -> str:
+    """The option of an argument, or the variable of a setting; the name itself if the option has it."""
+    options = [max(one.opts, key=len) for one in _options_of(name)]
+    if not options:
+        return SETTINGS[name].variable if name in SETTINGS else name
+    return name if f"--{name.replace('_', '-')}" in options else options[0]
 
 
 def _is_typed(option: click.Parameter | None) -> bool:
@@ -142,44 +136,51 @@ def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None
     }
 
 
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Prints a report of a failure too."""
+    try:
+        yield
+    except (CommandError, DataAccessError) as error:
+        if as_json:
+            output.write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
+        raise
+
+
 def of(error: BaseException) -> int:
     """Prints what ended a command, and returns the exit code.
 
     Raises:
         BaseException: The error, if it is a defect of the command.
     """
-    if isinstance(error, click.exceptions.Exit):
-        return error.exit_code
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        note(error.format_message())
-        return USAGE
-    message, code = _last_line(error)
-    if message:
-        _say(message)
-    return code
-
-
-def _last_line(error: BaseException) -> tuple[str, int]:
-    """What to print, and the exit code."""
     match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.exceptions.NoArgsIsHelpError():
+            note(error.format_message())
+            return USAGE
         case CommandError():
-            return str(error), error.code
+            message, code = str(error), error.code
         case KeyboardInterrupt() | click.Abort():
-            return signaled(error)
+            message, code = signaled(error)
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "dataaccess"
-            return f"{_sentence(error)} (see {path} --help)", error.exit_code
+            message, code = f"{_sentence(error)} (see {path} --help)", USAGE
         case OSError(filename=str(path)):
-            return f"{path}: {error.strerror}", FAILED
+            message, code = f"{path}: {error.strerror}", FAILED
         case OSError():
             # Python must not flush to the same file again at exit.
             silence("stdout")
-            # The reader has what it wanted, as `head` does.
-            is_closed = isinstance(error, BrokenPipeError)
-            return ("", CLOSED_PIPE) if is_closed else (f"the output could not be written: {error.strerror}", FAILED)
+            if isinstance(error, BrokenPipeError):
+                # The reader has what it wanted, as `head` does.
+                return CLOSED_PIPE
+            message, code = f"the output could not be written: {error.strerror}", FAILED
         case ImportError() if "pip install" in str(error):
-            return str(error), USAGE
-    raise error
+            message, code = str(error), USAGE
+        case _:
+            raise error
+    _say(message)
+    return code
 
 
 def signaled(error: BaseException) -> tuple[str, int]:

@@ -11,12 +11,11 @@ import click
 import dataaccess as da
 from dataaccess.cli import options, rows
 from dataaccess.cli.parts import Command
-from dataaccess.cli.values import flat
 from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 items customer --attrs name --matches customer_id=@ids.txt -o a.csv
@@ -30,12 +29,12 @@ items store --item-type-id 7 --attrs store_id --folder stores
 @options.WRITING
 @options.connecting()
 def command(
-    name: str,
+    item_type_name: str,
     matches: list[tuple[str, list[Any]]],
     where: Any,
     item_type_id: int | None,
-    attrs: list[list[str]],
-    connection: Connection,
+    attrs: list[str] | None,
+    connect: Connect,
     **writing: Any,
 ) -> None:
     """Get the items of a business object, such as customers.
@@ -43,7 +42,7 @@ def command(
     NAME is customer, promotion_code, or the name of an object of your own with its --item-type-id. All conditions must
     hold; without one every item is returned.
     """
-    if not attrs:
+    if attrs is None:
         raise click.UsageError("missing option --attrs: write the attributes to return, as --attrs customer_id,name")
     if isinstance(where, Comparison | Days):
         raise click.UsageError(f"--where: {where!r} names no column: write col('opened').{where!r}")
@@ -60,6 +59,6 @@ def command(
 
     def scan_of(client: Client, **more: Any) -> Scan:
         found = reduce(and_, conditions) if conditions else None
-        return client.scan_items(name, flat(attrs), found, item_type_id=item_type_id, **more)
+        return client.scan_items(item_type_name, attrs, found, item_type_id=item_type_id, **more)
 
-    rows.write(scan_of, connection, **writing)
+    rows.write(scan_of, connect, **writing)

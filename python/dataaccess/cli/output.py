@@ -1,13 +1,12 @@
-"""Where results go: a table for people, JSON or CSV for programs; and what a terminal shows while a call runs."""
+"""Standard output and error: tables for people, JSON for programs, lines; also streams that are closed or full."""
 
 from __future__ import annotations
 
-import codecs
+import io
 import json
-import logging
 import os
 import sys
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._display.grid import columns_of, fitted
-from dataaccess._display.text import cell, counted, escaped
-from dataaccess.cli.ending import CommandError, as_dict
-from dataaccess.cli.streams import is_quiet, note, style
-from dataaccess.errors import DataAccessError
+from dataaccess._display.text import counted, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,10 +25,29 @@ if TYPE_CHECKING:
 # Rows that a terminal shows, and characters of a value before it is fitted.
 _SHOWN = 40
 MOST = 1_000
-# Columns of the reason of a retry.
-_REASON = 200
-# A bar is drawn again below the line.
-_CLEAR = "\r\x1b[K"
+# Whether `--quiet` is given, in `meta` of the context of click.
+QUIET = "dataaccess.quiet"
+
+
+def silence(name: str) -> None:
+    """Sends a stream that cannot be written to /dev/null, so that Python does not fail to flush it at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, getattr(sys, name).fileno())
+    os.close(null)
+
+
+def is_quiet() -> bool:
+    """Whether progress and notes are not wanted."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+def note(text: str) -> None:
+    """Writes to standard error. A message that cannot be written is dropped: it must not decide the outcome."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        silence("stderr")
 
 
 def is_terminal() -> bool:
@@ -62,12 +77,12 @@ def write_table(table: Table) -> None:
 
 def write_grid(columns: Sequence[Column], summary: str, *, is_cut: bool = False) -> None:
     """Writes columns as wide as the terminal. The line below says what they are, and how to see what is left out."""
-    shown = fitted(columns, get_terminal_size().columns, partial(style, bold=True)) if columns else None
+    shown = fitted(columns, get_terminal_size().columns, partial(click.style, bold=True)) if columns else None
     if shown is not None:
         click.echo("\n".join(shown.lines))
         if shown.left_out:
             summary, is_cut = f"{summary}; columns that do not fit: {', '.join(shown.left_out)}", True
-    click.echo(style(f"{summary} (--json writes all)" if is_cut else summary, dim=True))
+    click.echo(click.style(f"{summary} (--json writes all)" if is_cut else summary, dim=True))
 
 
 def write_json(value: Any) -> None:
@@ -79,37 +94,16 @@ def write_json(value: Any) -> None:
 
 
 @contextmanager
-def reported(*, as_json: bool) -> Iterator[None]:
-    """Prints a report of a failure too."""
-    try:
-        yield
-    except (CommandError, DataAccessError) as error:
-        if as_json:
-            write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
-        raise
-
-
-@contextmanager
 def binary_stdout(escape: Callable[[str], str] | None = None) -> Iterator[Any]:
     """Standard output for bytes. A terminal gets escapes in place of what it would act on."""
     sys.stdout.flush()
-    yield sys.stdout.buffer if escape is None or not is_terminal() else _Terminal(sys.stdout.buffer, escape)
+    if escape is None or not is_terminal():
+        yield sys.stdout.buffer
+    else:
+        rows = io.BytesIO()
+        yield rows
+        sys.stdout.buffer.write(_escaped(rows.getvalue().decode("utf-8", "replace"), escape).encode())
     sys.stdout.buffer.flush()
-
-
-class _Terminal:
-    """A terminal that takes bytes of UTF-8, cut anywhere."""
-
-    def __init__(self, file: Any, escape: Callable[[str], str]) -> None:
-        """Takes the file, and the escape of a character."""
-        self._file, self._escape = file, escape
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def write(self, piece: bytes | memoryview) -> int:
-        """Writes a piece; a character that it cuts comes with the next one."""
-        text = self._decoder.decode(bytes(piece))
-        self._file.write(_escaped(text, self._escape).encode())
-        return len(piece)
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:
@@ -121,36 +115,3 @@ def in_json(character: str) -> str:
     """The escape of JSON, in two halves beyond the first 65,536 characters."""
     halves = character.encode("utf-16-be")
     return "".join(f"\\u{halves[start : start + 2].hex()}" for start in range(0, len(halves), 2))
-
-
-class _Retries(logging.Handler):
-    """Prints why a request is retried: until a service responds there is no bar."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Prints a line."""
-        fields = record.__dict__
-        note(f"{_CLEAR}retry in {fields['delay']:.1f} s: {cell(fields['detail'], _REASON)}")
-
-
-@contextmanager
-def logged(name: str, handler: logging.Handler, level: int) -> Iterator[None]:
-    """Passes the records of a logger to a handler."""
-    logger = logging.getLogger(name)
-    before = logger.level
-    logger.setLevel(level)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
-
-
-def retries_shown() -> AbstractContextManager[None]:
-    """Prints a line for each retry, if standard error is a terminal."""
-    logger = logging.getLogger("dataaccess.retry")
-    is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_quiet()
-    # `--verbose` prints all records.
-    if not is_shown or logger.isEnabledFor(logging.DEBUG):
-        return nullcontext()
-    return logged(logger.name, _Retries(), logger.level)

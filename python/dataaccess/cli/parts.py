@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess.cli.ending import CommandError, code_of, message_of
-from dataaccess.cli.streams import QUIET
+from dataaccess.cli.output import QUIET
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
@@ -75,10 +75,6 @@ class Command(click.Command):
         except click.UsageError as error:
             # The parser does not say whose option it is.
             error.ctx = error.ctx or ctx
-            named = getattr(error, "option_name", None)
-            for one in self.params:
-                if isinstance(one, Option) and named in one.opts:
-                    raise click.UsageError(f"{named} takes {one.metavar or 'no value'}", ctx) from None
             raise
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:

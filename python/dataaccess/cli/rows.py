@@ -17,13 +17,13 @@ import click
 from dataaccess import errors
 from dataaccess._display.text import open_text, python_escape, size
 from dataaccess.cli import output
-from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, signaled
+from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, reported, signaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import FolderReport, Scan
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _DOUBTS = (
     errors.AbsentAttributeWarning,
@@ -36,9 +36,9 @@ _DOUBTS = (
 
 def write(
     scan_of: Callable[..., Scan],
-    connection: Connection,
+    connect: Connect,
     *,
-    file: str | None,
+    path: str | None,
     folder: str | None,
     kind: str | None,
     explain: bool,
@@ -46,30 +46,30 @@ def write(
     strict: bool,
     fail_empty: bool,
     schema: list[tuple[str, str]],
-    split_capped: bool,
+    on_suspected_cap: str,
     limit: int | None,
     **run: Any,
 ) -> None:
     """Writes the rows of the scan that a client and the arguments of all scans make, or explains it."""
     if folder is not None and limit is not None:
         raise click.UsageError("--folder holds all rows of its requests: leave out --limit")
-    path = None if file == "-" else file
-    kind = _kind_of(path, folder, kind, as_json=as_json, run=run, is_written=not explain)
-    client = connection.client(is_used=not explain)
-    cap = "split" if split_capped else "warn"
-    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=cap, limit=limit)
+    file = None if path == "-" else path
+    kind = _kind_of(file, folder, kind, as_json=as_json, run=run, is_written=not explain)
+    client = connect(is_used=not explain)
+    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_suspected_cap, limit=limit)
     if explain:
         _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]}, as_json=as_json)
         return
     judge = _Judge(strict, fail_empty)
     if folder is not None:
-        with output.reported(as_json=as_json):
+        with reported(as_json=as_json):
             _into_folder(scan, folder, run, judge, as_json=as_json)
-    elif path is not None:
-        with output.reported(as_json=as_json), judge.judged():
-            _into_file(scan, path, kind, judge, as_json=as_json)
-    else:
-        _to_stdout(scan, kind, judge)
+        return
+    with reported(as_json=as_json and file is not None), judge.judged():
+        if file is not None:
+            _into_file(scan, file, kind, judge, as_json=as_json)
+        else:
+            _to_stdout(scan, kind, judge)
 
 
 def _kind_of(
@@ -105,26 +105,20 @@ def _kind_of_file(file: str, kind: str | None) -> str:
 
     path = location("path", file, None)
     chosen = kind or format_of(path)
-    if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
-        raise _refused(file, f"is a folder: name a file, or write --folder {file}")
-    if (run := _run_around(path)) is not None:
-        raise _refused(file, f"is in {run}, the folder of a run, which holds no other files: name a file elsewhere")
-    if chosen is None:
-        raise _refused(file, f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format")
-    if problem := not_written(path, chosen, f"--format {chosen}"):
-        raise _refused(file, problem)
-    return chosen
-
-
-def _run_around(path: str) -> str | None:
-    """The folder of a run that a file would be in, beside the parts or in a folder `day=…`."""
+    # The folder of a run has its parts, or folders `day=…` of them. A URL is in none.
     folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - it may be a URL, which is no path
-    folders = (folder, os.path.dirname(folder))  # noqa: PTH120
-    return next((one for one in folders if os.path.isdir(os.path.join(one, ".dataaccess"))), None)  # noqa: PTH112, PTH118
-
-
-def _refused(file: str, problem: str) -> click.UsageError:
-    return click.UsageError(f"--output {file!r} {problem}")
+    around = [one for one in (folder, os.path.dirname(folder)) if os.path.isdir(f"{one}/.dataaccess")]  # noqa: PTH112, PTH120
+    if os.path.isdir(path):  # noqa: PTH112 - likewise
+        problem: str | None = f"is a folder: name a file, or write --folder {file}"
+    elif around:
+        problem = f"is in {around[0]}, the folder of a run, which holds no other files: name a file elsewhere"
+    elif chosen is None:
+        problem = f"has none of the suffixes {known_suffixes(*FORMATS)}: add one, or --format"
+    else:
+        problem = not_written(path, chosen, f"--format {chosen}")
+    if problem or chosen is None:
+        raise click.UsageError(f"--output {file!r} {problem}")
+    return chosen
 
 
 def _explain(scan: Scan, settle: dict[str, Any], *, as_json: bool) -> None:
@@ -145,8 +139,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *,
         if days := chosen.get(name):
             chosen[name] = days[0] if len(days) == 1 else list(days)
     try:
-        with output.retries_shown():
-            report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
+        report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
@@ -160,8 +153,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *,
 
 
 def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool) -> None:
-    with output.retries_shown():
-        getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
+    getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
     stats = scan.last_stats
     if stats is None:
         return
@@ -174,14 +166,13 @@ def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool
 
 def _to_stdout(scan: Scan, kind: str, judge: _Judge) -> None:
     """Writes the rows once all have arrived."""
-    with output.retries_shown(), judge.judged():
-        if kind != "table":
-            escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
-            with output.binary_stdout(escape) as stdout:
-                getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
-            return
-        table = scan.collect(progress=output.progress())
-        judge.check_rows(table.num_rows)
+    if kind != "table":
+        escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
+        with output.binary_stdout(escape) as stdout:
+            getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
+        return
+    table = scan.collect(progress=output.progress())
+    judge.accept(scan.last_stats)
     output.write_table(table)
 
 
@@ -217,12 +208,8 @@ class _Judge:
         if self.strict and report.warnings:
             raise CommandError(f"{report.folder} has its files, but {'; '.join(report.warnings)}", DOUBTFUL, report)
 
-    def check_rows(self, rows: int) -> None:
-        """Refuses a result without rows."""
-        if self.fail_empty and not rows:
-            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
-
     def accept(self, stats: Any) -> bool:
-        """Whether a file may be written: `on_doubt=` of a scan."""
-        self.check_rows(stats.rows)
+        """Refuses a result without rows: `on_doubt=` of a scan."""
+        if self.fail_empty and not stats.rows:
+            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
         return True

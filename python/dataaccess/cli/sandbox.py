@@ -10,7 +10,8 @@ import os
 import shlex
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +19,18 @@ import click
 
 import dataaccess as da
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
+from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
+from dataaccess.cli.output import is_quiet, note
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.received import EndedRequests, request_line
-from dataaccess.cli.streams import is_quiet, note
-from dataaccess.cli.values import PATH, Whole, flat, pair, switch_value, token_path, values
+from dataaccess.cli.values import PATH, TOKEN_FILE, Whole, flat, listed, pair, switch_value
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess.sandbox import Sandbox
+    from dataaccess.tokens import TokenFile
 
 _TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 _ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
@@ -55,6 +57,8 @@ _REPLAYED = "--replay takes --port, --json and --quiet alone: a recording has th
 
 # A wait without a timeout would not notice Ctrl-C on Windows. The lines of requests are written after it too.
 _POLL_SECONDS = 0.25
+# Characters of the path of a request, and of what was asked.
+_PATH, _ASKED = 60, 100
 
 
 @click.command("sandbox", cls=Command, epilog=_EXAMPLES)
@@ -66,12 +70,19 @@ _POLL_SECONDS = 0.25
 @_behavior("--platform", "NAME", f"{', '.join(_NAMES)}, or a file.")
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
-@_access("--scopes", "A,B", "Scopes of the token. [all]", type=values, multiple=True)
-@_access("--token-file", "FILE", f"Own token; or set {_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
-@_access("--admin-token-file", "FILE", f"Or set {_ADMIN_TOKEN}.", type=token_path, shell_complete=PATH.shell_complete)
+@_access("--scopes", "A,B", "Scopes of the token. [all]", type=listed, multiple=True, callback=flat)
+@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
+@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
-@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", type=values, multiple=True)
+@_access(
+    "--host-names",
+    "A,B",
+    "Names besides localhost, as host.docker.internal.",
+    type=listed,
+    multiple=True,
+    callback=flat,
+)
 def command(*, as_json: bool, **given: Any) -> None:
     """Serve the sandbox on this machine.
 
@@ -82,31 +93,25 @@ def command(*, as_json: bool, **given: Any) -> None:
     """
     _check(given)
     stopping = _stop_by_signals()
-    scopes, own = flat(given["scopes"]) or None, _token_of(given["token_file"], _TOKEN)
-    access = {
-        "port": given["port"],
-        "token": own,
-        "admin_token": _token_of(given["admin_token_file"], _ADMIN_TOKEN),
-        "host_names": flat(given["host_names"]),
-        "allow_remote": given["allow_remote"],
-        **({} if given["host"] is None else {"host": given["host"]}),
-    }
-    with _typed_wrong(given["scenario"]):
+    scopes, own = given["scopes"], _token_of(given["token"], _TOKEN)
+    access = {name: given[name] for name in ("port", "host", "host_names", "allow_remote") if given[name] is not None}
+    access |= {"token": own, "admin_token": _token_of(given["admin_token"], _ADMIN_TOKEN)}
+    with _typed_wrong():
         sandbox, what = _started(access, given)
     with sandbox:
-        token, granted = own or _issued(sandbox, scopes), scopes or sandbox.scopes
+        token, granted = own or sandbox.issue_token(scopes), scopes or sandbox.scopes
         note(f"Serving the Data Access API with {what}, until Ctrl-C:")
         note(_SERVED.format(url=sandbox.base_url))
         note(f"The token has the scopes {', '.join(granted)}.")
         # Containers keep what is printed, and who lets other machines connect has both tokens.
         tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
         _print(sandbox.base_url, tokens, granted, as_json=as_json)
-        ended = EndedRequests(sandbox._control.call)
+        requests = _ended(sandbox)
         is_stopped = False
         while not is_stopped:
             is_stopped = stopping.wait(_POLL_SECONDS)
-            for request in [] if is_quiet() else ended():
-                note(request_line(request))
+            for request in [] if is_quiet() else next(requests):
+                note(_line(request))
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -120,7 +125,7 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--scenario has platform and switches: write them into its file")
     if "replay" in named and named - {"replay", "port"}:
         raise click.UsageError(_REPLAYED)
-    if {"scopes", "token_file"} <= named:
+    if {"scopes", "token"} <= named:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
     if "scopes" in named and os.environ.get(_TOKEN):
         raise ConfigError(f"--scopes does not apply to the token of {_TOKEN}, which has every scope")
@@ -142,15 +147,12 @@ def _started(access: dict[str, Any], data: dict[str, Any]) -> tuple[Sandbox, str
 
 
 @contextmanager
-def _typed_wrong(scenario: str | None) -> Iterator[None]:
+def _typed_wrong() -> Iterator[None]:
     """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
-    from dataaccess._core.paths import local_path  # loads the core
-
     try:
         yield
     except ConfigError as error:
-        is_of_scenario = scenario is not None and str(error).startswith(local_path(scenario))
-        if is_of_scenario or option_of(str(error)) is None:
+        if option_of(str(error)) is None:
             raise CommandError(str(error), USAGE) from None
         raise
     except SandboxError as error:
@@ -158,14 +160,6 @@ def _typed_wrong(scenario: str | None) -> Iterator[None]:
         if text.startswith(("switch ", "there is no switch ")):
             raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
         raise
-
-
-def _issued(sandbox: Sandbox, scopes: list[str] | None) -> str:
-    """A token. Its scopes were typed, and the sandbox knows no options."""
-    try:
-        return sandbox.issue_token(scopes)
-    except ConfigError as error:
-        raise CommandError(f"--{error}", USAGE) from None
 
 
 def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json: bool) -> None:
@@ -188,8 +182,49 @@ def _stop_by_signals() -> threading.Event:
     return stopping
 
 
-def _token_of(file: str | None, variable: str) -> str | None:
+def _token_of(file: TokenFile | None, variable: str) -> str | None:
     """The token of the file; without a file, of the variable, if it is set."""
-    if file is None:
-        return os.environ.get(variable) or None
-    return da.token_file(file)()
+    return os.environ.get(variable) or None if file is None else file()
+
+
+def _ended(sandbox: Sandbox) -> Iterator[list[dict[str, Any]]]:
+    """The requests whose response has ended since the last time, oldest first."""
+    after, shown = 0, set[int]()
+    while True:
+        found = sandbox._control.call("GET", f"/requests?after={after}")
+        running = [one["number"] for one in found["requests"] if one["duration_ms"] is None]
+        ended = [one for one in found["requests"] if one["number"] not in {*running, *shown}]
+        # A request in flight is looked at again.
+        after = min(running) - 1 if running else found["next"]
+        shown = {number for number in (*shown, *(one["number"] for one in ended)) if number > after}
+        yield ended
+
+
+def _line(request: dict[str, Any]) -> str:
+    """A request in one line: method and path, what was asked, the response, its fault, and why it was refused."""
+    asked = cell(", ".join(_asked(request["body"])), _ASKED)
+    # Without a status the connection ended before a response, as by a fault.
+    status = "no response" if request["status"] is None else request["status"]
+    parts = [request["method"], cell(request["path"], _PATH), asked, "->", status]
+    parts += [None if request["bytes"] is None else size(request["bytes"]), f"{request['duration_ms']:.1f} ms"]
+    parts += [request["fault"] and f"(fault {cell(request['fault'])})", cell(request["message"], _ASKED)]
+    return " ".join(str(part) for part in parts if part)
+
+
+def _asked(body: Any) -> Iterator[str]:
+    """The object of a search and its conditions, or the export of a download. Of values it has the days alone."""
+    # A body may be anything: what cannot be read ends the line.
+    with suppress(AttributeError, LookupError, TypeError, ValueError, RecursionError):
+        content = json.loads(body)
+        if "itemTypeName" in content:
+            yield str(content["itemTypeName"])
+        if "exportId" in content:
+            yield f"export {content['exportId']}"
+        for group in content["filters"]["OR"]:
+            for condition in group["AND"]:
+                value = condition.get("value")
+                shown = f"[{len(value)}]" if isinstance(value, list) else "…"
+                if condition.get("data_type") == "datetime":
+                    time = datetime.fromtimestamp(value / 1000, UTC)
+                    shown = f"{time:%Y-%m-%dT%H:%M:%SZ}".removesuffix("T00:00:00Z")
+                yield f"{condition.get('column')} {condition.get('operator')} {shown}"

@@ -15,7 +15,7 @@ from dataaccess.errors import SegmentExportError, WaitTimeoutError
 if TYPE_CHECKING:
     from dataaccess import Client
     from dataaccess._client.segment import SegmentStatus
-    from dataaccess.cli.options import Connection
+    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 segment 5637051
@@ -44,18 +44,17 @@ class _Segment(Command):
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
 @option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
 @options.connecting("timeout")
-def command(export_id: int, timeout: float | None, connection: Connection, *, wait: bool, as_json: bool) -> None:
+def command(export_id: int, timeout: float | None, connect: Connect, *, wait: bool, as_json: bool) -> None:
     """Show the status of a segment export, or wait for its end.
 
     With --wait the exit code is 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
     time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
-    client = connection.client()
-    with output.retries_shown():
-        if wait:
-            status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
-        else:
-            status = client.download_segment(export_id, timeout=timeout)
+    client = connect()
+    if wait:
+        status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
+    else:
+        status = client.download_segment(export_id, timeout=timeout)
     _print(status, as_json=as_json)
 
 

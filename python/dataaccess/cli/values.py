@@ -33,24 +33,27 @@ class Whole(click.IntRange):
     name = "integer"
 
 
-def token_path(text: str) -> str:
+class _TokenFile(click.Path):
     """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
-    from dataaccess._core.paths import local_path  # loads the core
-    from dataaccess.tokens import unreadable
 
-    # A shell leaves the `~` of `--token-file=~/token` as it is.
-    path = local_path(text)
-    reason: str | None
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
-    except OSError as error:
-        reason = f"cannot be read: {error.strerror}"
-    else:
-        denied = None if os.access(path, os.R_OK) else f"cannot be read: {os.strerror(errno.EACCES)}"
-        reason = denied if stat.S_ISREG(mode) else "is not a regular file"
-    if reason is not None:
-        raise click.BadParameter(f"the token file {unreadable(Path(text), reason)}")
-    return path
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The `TokenFile`, if it can be read."""
+        from dataaccess.tokens import token_file, unreadable  # loads the core
+
+        # A shell leaves the `~` of `--token-file=~/token` as it is.
+        token = token_file(value)
+        try:
+            reason = None if stat.S_ISREG(token.path.stat().st_mode) else "is not a regular file"
+            if reason is None and not os.access(token.path, os.R_OK):
+                reason = f"cannot be read: {os.strerror(errno.EACCES)}"
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        if reason is not None:
+            raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
+        return token
+
+
+TOKEN_FILE = _TokenFile()
 
 
 def duration(text: str) -> float:
@@ -69,7 +72,7 @@ def settle(text: str) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def values(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """Values with commas between them, or in `@FILE`, one a line."""
     found = _content(text[1:]).split("\n") if text.startswith("@") else text.split(",")
     stripped = [one for each in found if (one := each.strip(" \t\r\n"))]
@@ -84,7 +87,7 @@ def matches(text: str) -> tuple[str, list[Any]]:
     name = column.removesuffix(":").strip()
     if not name or not rest:
         raise click.BadParameter(f"{text!r} is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)")
-    texts = values(rest)
+    texts = listed(rest)
     try:
         return name, [json.loads(each) for each in texts] if column.endswith(":") else texts
     except (ValueError, RecursionError):
@@ -132,14 +135,15 @@ def _content(name: str) -> str:
     raise click.BadParameter(f"the file {name!r} {problem}")
 
 
-def flat(lists: Iterable[list[str]]) -> list[str]:
-    """The values of an option that is given several times."""
-    return [value for values in lists for value in values]
+def flat(_context: click.Context, _parameter: click.Parameter, lists: Iterable[list[str]]) -> list[str] | None:
+    """The values of an option that may be given several times; None without a value."""
+    return [value for values in lists for value in values] or None
 
 
-def numbered(lists: Iterable[list[str]]) -> list[str | int] | None:
-    """As `flat`, with numbers for what is given by its number; None without a value."""
-    return [int(text) if text.removeprefix("-").isdecimal() else text for text in flat(lists)] or None
+def numbered(*given: Any) -> list[str | int] | None:
+    """As `flat`, with numbers for what is given by its number."""
+    texts = flat(*given) or []
+    return [int(text) if text.removeprefix("-").isdecimal() else text for text in texts] or None
 
 
 def day_in(text: str, zone: str) -> str:

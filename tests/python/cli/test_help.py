@@ -54,14 +54,13 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["--help"], {"ending", "application", "streams"}),
+        (["--help"], {"ending", "application", "output"}),
         (
             ["codes", "--help"],
             {
                 "ending",
                 "parts",
                 "application",
-                "streams",
                 "codes",
                 "options",
                 "output",
