@@ -67,20 +67,7 @@ def test_the_composed_services_get_their_tokens_as_secrets() -> None:
         assert set(service["secrets"]) <= set(secrets)
         assert all(not value.startswith("sbx_") for value in service.get("environment", {}).values())
     assert all(set(secret) == {"environment"} for secret in secrets.values())
-<<<<<<< HEAD
     assert all(port.startswith("127.0.0.1:") for port in services["sandbox"]["ports"])
-=======
-    sandbox, job = services["sandbox"], services["job"]
-    build = sandbox["build"]
-    assert (FOLDER / build["context"]).resolve() == ROOT / "dist"
-    assert (ROOT / "dist" / build["dockerfile"]).resolve() == FOLDER / "Dockerfile"
-    assert all(port.startswith("127.0.0.1:") for port in sandbox["ports"])
-    assert job["depends_on"] == {"sandbox": {"condition": "service_healthy"}}
-    given = accepted(paths_of_this_machine(json.loads(DOCKERFILE["ENTRYPOINT"]) + sandbox["command"], tmp_path))
-    # The job connects to the service by its name.
-    assert job["environment"]["DATAACCESS_BASE_URL"] == f"http://{given['host_names'][0]}:{given['port']}"
-    accepted([*job["entrypoint"], *job["command"]])
->>>>>>> cli
 
 
 def test_the_composed_sandbox_and_its_job_run_here(tmp_path: Path) -> None:
