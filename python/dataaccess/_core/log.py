@@ -112,5 +112,5 @@ def _access(fields: dict[str, Any]) -> str:
         form += " %(outcome)s"
     form += " in %(seconds).3f s, %(bytes)d bytes"
     if fields["rows"] is not None:
-        form += ", %(rows)d rows"
+        form += ", %(rows)d row" if fields["rows"] == 1 else ", %(rows)d rows"
     return form + ", request %(request_id)s, attempt %(attempt)d"
