@@ -44,9 +44,12 @@ fn is_kept(name: &str) -> bool {
     )
 }
 
-/// The kept headers of a response.
+/// The kept headers of a response. Clones share them.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Headers {
+pub struct Headers(Arc<Kept>);
+
+#[derive(PartialEq, Eq)]
+struct Kept {
     /// `name:value` for each, as it arrived.
     lines: String,
     /// What the service may have repeated.
@@ -61,22 +64,23 @@ impl Headers {
         for (name, value) in headers.iter().filter(|(name, _)| is_kept(name.as_str())).take(MOST) {
             lines.push_str(name.as_str());
             lines.push(':');
-            match value.to_str() {
+            match str::from_utf8(value.as_bytes()) {
                 Ok(text) if text.len() <= KEPT => lines.push_str(text),
                 _ => lines.push_str(&excerpt(&String::from_utf8_lossy(value.as_bytes()), KEPT)),
             }
             lines.push('\n');
         }
-        Self { lines, token: token.clone(), secrets: Arc::clone(secrets) }
+        Self(Arc::new(Kept { lines, token: token.clone(), secrets: Arc::clone(secrets) }))
     }
 
     /// The values by the name of their header, without secrets.
     #[must_use]
     pub fn shown(&self) -> BTreeMap<String, String> {
+        let Kept { lines, token, secrets } = &*self.0;
         let mut shown = BTreeMap::<_, String>::new();
-        for (name, value) in self.lines.lines().filter_map(|line| line.split_once(':')) {
-            let value = redact(value, self.token.expose());
-            let value = self.secrets.iter().fold(value, |value, secret| redact(&value, secret));
+        for (name, value) in lines.lines().filter_map(|line| line.split_once(':')) {
+            let value = redact(value, token.expose());
+            let value = secrets.iter().fold(value, |value, secret| redact(&value, secret));
             let values = shown.entry(name.to_owned()).or_default();
             let joined = if values.is_empty() { value } else { format!("{values}, {value}") };
             *values = excerpt(&joined, SHOWN);

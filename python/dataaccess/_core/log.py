@@ -76,8 +76,14 @@ def interest() -> tuple[bool, bool, bool]:
     """Whether records would be handled: of attempts that begin, of those that have ended, and of retries."""
     if "logging" not in sys.modules:
         return False, False, False
-    begins, ends = _logger("request").isEnabledFor(_DEBUG), _logger("access").isEnabledFor(_INFO)
-    return begins, ends, _logger("retry").isEnabledFor(_WARNING)
+    begins, ends, retries = _checks()
+    return begins(_DEBUG), ends(_INFO), retries(_WARNING)
+
+
+@cache
+def _checks() -> tuple[Callable[[int], bool], Callable[[int], bool], Callable[[int], bool]]:
+    """What says whether the loggers of attempts and retries have a level. Each call asks it."""
+    return _logger("request").isEnabledFor, _logger("access").isEnabledFor, _logger("retry").isEnabledFor
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
