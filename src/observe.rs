@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 
-/// Capacity of the channel; further events are dropped. A thread that waits for a call takes events every few
-/// milliseconds, and thousands of attempts may end meanwhile.
+/// Capacity of the channel; further events are dropped. A thread that waits for a call takes events every 50
+/// milliseconds, and hundreds of attempts may end meanwhile.
 const CAPACITY: usize = 16_384;
 /// The method of all requests.
 const METHOD: &str = "POST";
