@@ -1,4 +1,4 @@
-//! Events of a call for logging: attempts that begin and end, and retries. They hold no token, body or record.
+//! Events of a call for logging: attempts that begin and end, and retries. They hold no token, condition, body or record.
 //!
 //! Events go into a bounded channel, so that sending one never waits. A call that is not observed makes none.
 
@@ -11,8 +11,11 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 
-/// Capacity of the channel; further events are dropped.
-const CAPACITY: usize = 256;
+/// Capacity of the channel; further events are dropped. A thread that waits for a call takes events every 50
+/// milliseconds, and hundreds of attempts may end meanwhile.
+const CAPACITY: usize = 16_384;
+/// The method of all requests.
+const METHOD: &str = "POST";
 
 tokio::task_local! {
     static OBSERVER: Option<Observer>;
@@ -44,6 +47,10 @@ pub enum EventKind {
     Began,
     /// The attempt ended.
     Ended {
+        /// The HTTP method.
+        method: &'static str,
+        /// Path below the base URL, without secrets.
+        path: String,
         /// `ok`, the class of the failure, or `cancelled`.
         outcome: &'static str,
         /// HTTP status, if a response began.
@@ -52,6 +59,8 @@ pub enum EventKind {
         seconds: f64,
         /// Bytes of the body as received: of a compressed body, the compressed bytes.
         bytes: u64,
+        /// Records of the response, if it is the result of a search.
+        rows: Option<u64>,
     },
     /// The attempt failed and is retried.
     Retrying {
@@ -68,17 +77,18 @@ pub enum EventKind {
 #[derive(Clone, Debug)]
 pub struct Observer {
     events: mpsc::Sender<Box<Event>>,
-    attempts: bool,
+    begins: bool,
+    ends: bool,
     day: Option<String>,
 }
 
 impl Observer {
-    /// An observer, and the receiver of its events: with `attempts` all of them, otherwise only retries.
+    /// An observer, and the receiver of its events: retries, and whether attempts begin and end if asked for.
     #[must_use]
-    pub fn new(attempts: bool) -> (Self, mpsc::Receiver<Box<Event>>) {
+    pub fn new(begins: bool, ends: bool) -> (Self, mpsc::Receiver<Box<Event>>) {
         // Boxed: a channel of tokio reserves space for 32 at once, and most calls have none.
         let (events, received) = mpsc::channel(CAPACITY);
-        (Self { events, attempts, day: None }, received)
+        (Self { events, begins, ends, day: None }, received)
     }
 
     /// The same observer for a request of a day.
@@ -111,58 +121,84 @@ pub fn observer() -> Option<Observer> {
     OBSERVER.try_with(Clone::clone).ok().flatten()
 }
 
-/// One attempt, which ends when it is dropped.
-#[derive(Debug)]
-pub struct Attempt<'a> {
-    observer: Option<Observer>,
-    operation: &'static str,
-    request_id: &'a str,
-    number: u32,
-    began: Instant,
-    outcome: &'static str,
-    status: Option<u16>,
-    bytes: u64,
+/// The current attempt of a call. One that is open when this is dropped was cancelled.
+#[derive(Debug, Default)]
+pub struct Attempt {
+    /// None if no attempt is open, or its end is not observed.
+    open: Option<OpenAttempt>,
 }
 
-impl<'a> Attempt<'a> {
-    /// Reports that an attempt begins.
-    #[must_use]
-    pub fn begin(operation: &'static str, request_id: &'a str, number: u32) -> Self {
-        let observer = observer().filter(|observer| observer.attempts);
-        if let Some(observer) = &observer {
+#[derive(Debug)]
+struct OpenAttempt {
+    observer: Observer,
+    operation: &'static str,
+    path: String,
+    request_id: String,
+    number: u32,
+    began: Instant,
+    status: Option<u16>,
+    bytes: u64,
+    rows: Option<u64>,
+}
+
+impl Attempt {
+    /// Reports that an attempt begins. `path` makes the path without secrets.
+    pub fn begin(&mut self, operation: &'static str, request_id: &str, number: u32, path: impl FnOnce() -> String) {
+        let Some(observer) = observer() else { return };
+        if observer.begins {
             observer.send(operation, request_id, number, EventKind::Began);
         }
-        let began = Instant::now();
-        let (outcome, status, bytes) = ("cancelled", None, 0);
-        Self { observer, operation, request_id, number, began, outcome, status, bytes }
+        self.open = observer.ends.then(|| OpenAttempt {
+            observer,
+            operation,
+            path: path(),
+            request_id: request_id.to_owned(),
+            number,
+            began: Instant::now(),
+            status: None,
+            bytes: 0,
+            rows: None,
+        });
     }
 
     /// Notes the status of the response.
     pub fn responded(&mut self, status: u16) {
-        self.status = Some(status);
+        if let Some(open) = &mut self.open {
+            open.status = Some(status);
+        }
     }
 
     /// Notes the bytes of the body received so far.
     pub fn received(&mut self, bytes: u64) {
-        self.bytes = bytes;
+        if let Some(open) = &mut self.open {
+            open.bytes = bytes;
+        }
     }
 
-    /// Notes the outcome: a failure, or success.
-    pub fn end(mut self, failure: Option<&Error>) {
-        self.outcome = failure.map_or("ok", |failure| failure.kind().class_name());
+    /// Notes the records of the response.
+    pub fn counted(&mut self, rows: u64) {
+        if let Some(open) = &mut self.open {
+            open.rows = Some(rows);
+        }
+    }
+
+    /// Reports that the attempt ended, unless it has: with a failure, or with success.
+    pub fn end(&mut self, failure: Option<&Error>) {
+        self.report(failure.map_or("ok", |failure| failure.kind().class_name()));
+    }
+
+    fn report(&mut self, outcome: &'static str) {
+        let Some(open) = self.open.take() else { return };
+        let OpenAttempt { observer, operation, path, request_id, number, began, status, bytes, rows } = open;
+        let seconds = began.elapsed().as_secs_f64();
+        let ended = EventKind::Ended { method: METHOD, path, outcome, status, seconds, bytes, rows };
+        observer.send(operation, &request_id, number, ended);
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Attempt {
     fn drop(&mut self) {
-        let Some(observer) = &self.observer else { return };
-        let ended = EventKind::Ended {
-            outcome: self.outcome,
-            status: self.status,
-            seconds: self.began.elapsed().as_secs_f64(),
-            bytes: self.bytes,
-        };
-        observer.send(self.operation, self.request_id, self.number, ended);
+        self.report("cancelled");
     }
 }
 
@@ -179,11 +215,19 @@ pub fn retrying(operation: &'static str, request_id: &str, attempt: u32, failure
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::error::Kind;
 
+    fn began(number: u32) -> Attempt {
+        let mut attempt = Attempt::default();
+        attempt.begin("search_codes", "id-1", number, || "/path".to_owned());
+        attempt
+    }
+
     fn attempt(failure: Option<&Error>) {
-        let mut attempt = Attempt::begin("search_codes", "id-1", 1);
+        let mut attempt = began(1);
         attempt.responded(200);
         attempt.received(7);
         attempt.end(failure);
@@ -203,11 +247,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_attempt_reports_its_outcome_even_when_cancelled() {
-        let (observer, events) = Observer::new(true);
+        let (observer, events) = Observer::new(true, true);
         observed(Some(observer), async {
             attempt(None);
             attempt(Some(&Error::new(Kind::Server, "test failure")));
-            drop(Attempt::begin("post", "id-2", 2));
+            drop(began(2));
         })
         .await;
         assert_eq!(outcomes(events), ["began", "ok", "began", "ServerError", "began", "cancelled"]);
@@ -215,7 +259,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_observer_of_retries_receives_nothing_else() {
-        let (observer, events) = Observer::new(false);
+        let (observer, events) = Observer::new(false, false);
         let failure = Error::new(Kind::Throttled, "test failure");
         observed(Some(observer), async {
             attempt(None);
@@ -226,9 +270,34 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_observer_of_ends_receives_no_beginnings_and_makes_a_path_once_for_each() {
+        let (observer, mut events) = Observer::new(false, true);
+        let paths = Cell::new(0);
+        let path = || {
+            paths.set(paths.get() + 1);
+            "/path".to_owned()
+        };
+        let mut attempt = Attempt::default();
+        attempt.begin("post", "id-1", 1, path);
+        attempt.counted(9);
+        assert_eq!(paths.get(), 0);
+        observed(Some(observer), async {
+            attempt.begin("post", "id-1", 1, path);
+            attempt.counted(3);
+            attempt.end(None);
+            attempt.end(Some(&Error::new(Kind::Server, "test failure")));
+        })
+        .await;
+        drop(attempt);
+        let event = events.try_recv().expect("an event").kind;
+        assert!(matches!(event, EventKind::Ended { outcome: "ok", rows: Some(3), status: None, .. }), "{event:?}");
+        assert_eq!((paths.get(), events.len()), (1, 0));
+    }
+
+    #[tokio::test]
     async fn a_full_channel_drops_events() {
         attempt(None);
-        let (observer, events) = Observer::new(true);
+        let (observer, events) = Observer::new(true, true);
         observed(Some(observer), async {
             for _ in 0..CAPACITY {
                 attempt(None);

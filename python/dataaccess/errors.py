@@ -1,6 +1,6 @@
 """The exceptions and warnings of `dataaccess`, drawn as a tree. They can be pickled, without values of records.
 
-DataAccessError                      operation attempts elapsed request_id history hint retryable
+DataAccessError                      operation attempts elapsed request_id response_headers history hint retryable
 ├─ ConfigError (ValueError)             problems
 ├─ ValidationError (ValueError)         problems
 ├─ TransportError                       no complete, trustworthy HTTP response
@@ -101,6 +101,9 @@ class DataAccessError(Exception):
         attempts: Number of requests sent.
         elapsed: Seconds since the call began.
         request_id: `X-Request-Id` of the last request, for the operators of the service.
+        response_headers: Headers of the response to that request, by names in lower case, which help to find it in the
+            logs of the service, such as `date`, `via` and `cf-ray`. Each value has at most 256 characters and no
+            secret. Empty if there was no response.
         history: One line for each failed request.
         hint: What to do, or None.
         retryable: Whether the same call may succeed later.
@@ -121,6 +124,7 @@ class DataAccessError(Exception):
     attempts: int = 0
     elapsed: float = 0.0
     request_id: str | None = None
+    response_headers: dict[str, str] = {}  # noqa: RUF012 - no error changes it
     history: list[str] = []  # noqa: RUF012 - no error changes it
     hint: str | None = None
     retryable: bool = False

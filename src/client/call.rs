@@ -16,11 +16,11 @@ use super::shared_limits::Started;
 use super::{Client, Completed};
 use crate::contract::envelope::STATUS_PERMISSION;
 use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::{Context, Error, Kind, Phase, Result};
+use crate::error::{Context, Error, Kind, Phase, Result, redact};
 use crate::observe::{self, Attempt};
 use crate::retry::{Caller, Policy, Remedy, RetryState};
 use crate::secret::Secret;
-use crate::transport::{Request, Response, Transport};
+use crate::transport::{Headers, Request, Response, Transport};
 
 /// What a request waits for at first.
 const PLACE: &str = "a free request slot (concurrency)";
@@ -55,6 +55,10 @@ struct CallState {
     /// What the next attempt waits for.
     waits_for: &'static str,
     retry: RetryState,
+    /// The attempt in flight, for log records.
+    observed: Attempt,
+    /// Of the last attempt, if its response began.
+    headers: Option<Headers>,
     history: Vec<String>,
     last_failure: Option<Error>,
     /// The time of all attempts in which no rows arrived.
@@ -71,6 +75,8 @@ impl CallState {
             attempts: 0,
             waits_for: PLACE,
             retry: RetryState::new(call.policy, call.idempotent, call.deadline.timeout, began),
+            observed: Attempt::default(),
+            headers: None,
             history: Vec::new(),
             last_failure: None,
             spent: Duration::ZERO,
@@ -92,6 +98,7 @@ impl CallState {
             attempts: self.attempts,
             elapsed: self.started.elapsed().as_secs_f64(),
             request_id: (self.attempts > 0).then(|| self.request_id()),
+            response_headers: self.headers.map(|headers| headers.shown()).unwrap_or_default(),
             history: self.history,
         }
     }
@@ -119,6 +126,7 @@ impl Client {
             let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
             let is_unsent = state.attempts == 0 && timed_out;
             let error = if is_unsent { call.deadline.unsent(state.waits_for) } else { error };
+            state.observed.end(Some(&error));
             // A deadline ends an attempt from outside; a token that fails prevents the first.
             if state.history.len() < state.attempts.max(1) as usize {
                 state.record(&error);
@@ -146,12 +154,14 @@ impl Client {
 
             state.attempts += 1;
             let request_id = state.request_id();
-            let mut observed = Attempt::begin(call.operation, &request_id, state.attempts);
+            state.headers = None;
+            let path = || self.secrets(&token).fold(call.path.to_owned(), |path, secret| redact(&path, secret));
+            state.observed.begin(call.operation, &request_id, state.attempts, path);
             let (sent, left) = (Instant::now(), call.deadline.left(state.started, state.spent));
             let mut is_over = false;
             let outcome = tokio::select! {
                 biased;
-                outcome = self.attempt(call, state.id, &token, &request_id, &mut place, &mut observed) => outcome,
+                outcome = self.attempt(call, state, &token, &request_id, &mut place) => outcome,
                 passed = call.deadline.passed(call.delivery, left), if !call.deadline.is_of_call() => {
                     is_over = true;
                     Err(passed)
@@ -160,21 +170,20 @@ impl Client {
             drop(place);
             let failure = match outcome {
                 Ok(Some((envelope, requested_at))) => {
-                    observed.end(None);
+                    state.observed.end(None);
                     self.shared_limits.record_success();
                     let (attempts, elapsed) = (state.attempts, state.started.elapsed());
-                    return Ok(Some(Completed { envelope, attempts, elapsed, requested_at }));
+                    let headers = state.headers.take();
+                    return Ok(Some(Completed { envelope, attempts, elapsed, requested_at, headers }));
                 }
                 // The scan requests it again when there is space in the buffer.
                 Ok(None) => {
                     self.shared_limits.record_answer();
                     return Ok(None);
                 }
-                Err(failure) => {
-                    self.secrets.iter().fold(failure.redact(token.expose()), |failure, secret| failure.redact(secret))
-                }
+                Err(failure) => self.secrets(&token).fold(failure, Error::redact),
             };
-            observed.end(Some(&failure));
+            state.observed.end(Some(&failure));
 
             let arriving = self.arriving(&failure, call.delivery);
             state.spent += sent.elapsed().saturating_sub(arriving);
@@ -294,11 +303,10 @@ impl Client {
     async fn attempt<'p, G: BatchSink>(
         &'p self,
         call: &Call<'_, G>,
-        id: u64,
+        state: &mut CallState,
         token: &Secret,
         request_id: &str,
         place: &mut Option<SemaphorePermit<'p>>,
-        observed: &mut Attempt<'_>,
     ) -> Result<Option<(Envelope, SystemTime)>> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
@@ -307,13 +315,14 @@ impl Client {
             Transport::look_at_sockets().await;
         }
         let mut response = self.transport.post(request).await?;
-        observed.responded(response.status);
+        state.observed.responded(response.status);
+        state.headers = response.headers.take();
         let requested_at = response.date.map_or(now, |date| date.min(now));
         call.delivery.begin(requested_at);
-        self.shared_limits.record_response(id, response.status);
+        self.shared_limits.record_response(state.id, response.status);
         if response.status != 200 {
             let (body, failure) = response.error_body().await;
-            observed.received(response.received());
+            state.observed.received(response.received());
             let error = classify::error_for_status(&response, &body);
             // The body alone says whether a 403 refuses the token: without its end the request is retried.
             let is_unclear = response.status == STATUS_PERMISSION && error.kind() != Kind::PermissionDenied;
@@ -321,7 +330,7 @@ impl Client {
         }
         let mut sink = (call.new_sink)();
         let received = self.receive(call, &mut response, &mut sink, place).await;
-        observed.received(response.received());
+        state.observed.received(response.received());
         let has_succeeded = self.shared_limits.gate().has_succeeded;
         let Some(envelope) = received.map_err(|error| classify::of_body(error, &response, has_succeeded))? else {
             return Ok(None);
@@ -335,6 +344,9 @@ impl Client {
             call.delivery.push(batch)?;
         }
         call.delivery.complete();
+        if call.content == ExpectedContent::Records {
+            state.observed.counted(envelope.records);
+        }
         Ok(Some((envelope, requested_at)))
     }
 
@@ -396,6 +408,11 @@ impl Client {
             *place = self.place().await;
         }
         has_space
+    }
+
+    /// What no text may repeat.
+    fn secrets<'s>(&'s self, token: &'s Secret) -> impl Iterator<Item = &'s str> {
+        [token.expose()].into_iter().chain(self.transport.secrets())
     }
 
     /// A place among the requests in flight, once one is free.

@@ -35,7 +35,7 @@ use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, json_size};
 use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
-use crate::transport::Transport;
+use crate::transport::{Headers, Transport};
 use auth::Auth;
 use budget::result_too_large;
 use call::Call;
@@ -62,6 +62,8 @@ pub struct Completed {
     pub elapsed: Duration,
     /// When the request was sent that succeeded, by the clock of this machine or of the service: the earlier one.
     pub requested_at: SystemTime,
+    /// Headers of the response; none in a test.
+    pub headers: Option<Headers>,
 }
 
 /// How a search is carried out.
@@ -94,8 +96,6 @@ pub struct Client {
     places: Semaphore,
     call_ids: CallIds,
     rng: Rng,
-    /// What no error may repeat, beside the token.
-    secrets: Vec<String>,
     closed: CancellationToken,
 }
 
@@ -126,7 +126,6 @@ impl Client {
             places: Semaphore::new(settings.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit.max(1) as usize)),
             call_ids: CallIds::new(),
             rng: Rng::System,
-            secrets: settings.secrets(),
             closed: CancellationToken::new(),
             settings,
         })

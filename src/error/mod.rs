@@ -8,6 +8,7 @@ mod problem;
 mod redaction;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use serde::Serialize;
 pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use problem::Problem;
-pub use redaction::{MAX_ESCAPED, hide, occurrences};
+pub use redaction::{MAX_ESCAPED, hide, occurrences, redact};
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
 /// Which retry of a failed request may succeed.
@@ -44,6 +45,8 @@ pub struct Context {
     pub elapsed: f64,
     /// `X-Request-Id` of the last request.
     pub request_id: Option<String>,
+    /// Headers of the last response that help to find the request in the logs of the service.
+    pub response_headers: BTreeMap<String, String>,
     /// One line for each failed attempt.
     pub history: Vec<String>,
 }

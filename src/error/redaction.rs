@@ -20,7 +20,8 @@ const REDACTED: &str = "<redacted>";
 pub const MAX_ESCAPED: usize = 8;
 
 /// Hides a secret wherever it occurs.
-pub(super) fn redact(text: &str, secret: &str) -> String {
+#[must_use]
+pub fn redact(text: &str, secret: &str) -> String {
     String::from_utf8_lossy(&hide(text.as_bytes(), secret.as_bytes(), REDACTED)).into_owned()
 }
 

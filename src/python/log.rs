@@ -30,11 +30,11 @@ pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
         return none();
     }
     let interest = INTEREST.import(py, "dataaccess._core.log", "interest")?;
-    let (attempts, retries): (bool, bool) = interest.call0()?.extract()?;
-    if !attempts && !retries {
+    let (begins, ends, retries): (bool, bool, bool) = interest.call0()?.extract()?;
+    if !begins && !ends && !retries {
         return none();
     }
-    let (observer, arrivals) = Observer::new(attempts);
+    let (observer, arrivals) = Observer::new(begins, ends);
     Ok((Some(observer), Records { arrivals: Mutex::new(Some(arrivals)), schedule: None }))
 }
 

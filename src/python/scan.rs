@@ -1,5 +1,6 @@
 //! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -25,6 +26,7 @@ use crate::error::defect;
 use crate::files::{Complete, Compression, CsvOptions, RowMemory};
 use crate::scan::{Format, LastStats, Scan, Stats};
 use crate::time::Zone;
+use crate::transport::Headers;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
@@ -58,11 +60,29 @@ fn format_of((name, separator, escape_formulas, compression): RawFormat) -> Form
     }
 }
 
+/// The figures of a use of a scan as a dict.
+pub(super) fn figures<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyAny>> {
+    let figures = pythonize(py, stats)?;
+    figures.set_item("response_headers", RawHeaders(stats.headers.clone()))?;
+    Ok(figures)
+}
+
+/// Makes the dict of headers of a response once it is asked for: secrets are looked for in each.
+#[pyclass(frozen)]
+struct RawHeaders(Option<Headers>);
+
+#[pymethods]
+impl RawHeaders {
+    fn __call__(&self) -> BTreeMap<String, String> {
+        self.0.as_ref().map(Headers::shown).unwrap_or_default()
+    }
+}
+
 /// Makes a dict of the figures of a use of a scan, and keeps them as its last ones.
 fn used(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
     let last_stats = Arc::clone(last_stats);
     move |py, stats| {
-        let figures = pythonize(py, &stats)?.unbind();
+        let figures = figures(py, &stats)?.unbind();
         last_stats.store(Some(Arc::new(stats)));
         Ok(figures)
     }
@@ -204,7 +224,7 @@ impl RawScan {
     /// The figures of the last complete use.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        Ok(self.last_stats.load_full().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
+        self.last_stats.load_full().map(|stats| figures(py, &stats)).transpose()
     }
 
     /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.

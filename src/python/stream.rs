@@ -11,7 +11,6 @@ use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pythonize::pythonize;
 use tokio::time::timeout;
 
 use super::asyncio::spawn;
@@ -20,6 +19,7 @@ use super::interrupt::Interrupt;
 use super::log::Records;
 use super::raise::raise;
 use super::runtime::{self, PerProcess};
+use super::scan::figures;
 use super::table::RawTable;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
@@ -166,7 +166,7 @@ impl RawStream {
     /// The figures, once the scan is complete.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
+        self.open(py)?.stream.stats().map(|stats| figures(py, &stats)).transpose()
     }
 
     /// The schema of all batches. Types that are inferred wait for the first.

@@ -8,9 +8,9 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyString};
-use pythonize::pythonize;
 
 use super::raise::raise;
+use super::scan::figures;
 use super::{capsule, json};
 use crate::columns::{self, Texts, Values};
 use crate::error::defect;
@@ -121,8 +121,8 @@ impl RawTable {
 
     /// The figures of the scan, of a complete result.
     #[getter]
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, &self.stats.as_deref())?)
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.stats.as_deref().map(|stats| figures(py, stats)).transpose()
     }
 
     /// The first `most` rows as dicts, or all.

@@ -13,6 +13,7 @@ use super::responses::Outcome;
 use crate::client::Completed;
 use crate::decode::{NO_DATA, RecordShape};
 use crate::time::Moment;
+use crate::transport::Headers;
 
 /// Figures of responses: of a task, as its file records them, or of all tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -85,6 +86,9 @@ pub struct Stats {
     pub missing_ids: Option<Vec<String>>,
     /// The days whose responses have rows of others.
     pub stray_days: Vec<String>,
+    /// Headers of the last response.
+    #[serde(skip)]
+    pub headers: Option<Headers>,
     /// What is worth knowing about the columns of a collected result.
     pub notes: Vec<String>,
     /// What looks wrong in the data.
@@ -180,6 +184,7 @@ impl StatsBuilder {
     /// Adds what a response cost.
     pub(super) fn add_costs(&mut self, completed: &Completed) {
         self.sums.requests += 1;
+        self.sums.headers.clone_from(&completed.headers);
         let figures = &mut self.sums.figures;
         figures.bytes += completed.envelope.bytes;
         figures.attempts += u64::from(completed.attempts);

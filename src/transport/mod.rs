@@ -6,6 +6,7 @@ mod body;
 mod compression;
 mod connections;
 mod failure;
+mod headers;
 mod pool;
 mod recorder;
 mod route;
@@ -27,6 +28,7 @@ use url::Url;
 use self::body::Body;
 use self::compression::Accepted;
 use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
+pub use self::headers::Headers;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
 use self::route::Route;
@@ -54,6 +56,8 @@ pub struct Transport {
     timeouts: Timeouts,
     meter: Arc<Meter>,
     recorder: Option<Arc<Recorder>>,
+    /// What no text may repeat, beside the token.
+    secrets: Arc<[String]>,
     /// Of the last request. Most are for the same path and with the same token.
     last: Arc<ArcSwapOption<Prepared>>,
     /// Replies in place of connections.
@@ -127,6 +131,8 @@ pub struct Response {
     pub reason: Option<String>,
     /// Host of `Location`.
     pub location_host: Option<String>,
+    /// Those that help to find the request in the logs of the service. They can be taken once.
+    pub headers: Option<Headers>,
     body: Body,
     exchange: Option<Exchange>,
 }
@@ -151,6 +157,7 @@ impl Transport {
             timeouts: settings.timeouts.clone(),
             meter,
             recorder: settings.record.as_ref().map(|path| Recorder::open(path, settings.secrets())).transpose()?,
+            secrets: settings.secrets().into(),
             last: Arc::default(),
             #[cfg(any(test, feature = "testing"))]
             service: None,
@@ -206,14 +213,15 @@ impl Transport {
 
     /// Sends a request and waits for the response headers.
     pub async fn post(&self, request: Request<'_>) -> Result<Response> {
+        let token = request.token;
         let Some(recorder) = &self.recorder else {
-            return self.send(request).await.map(|sent| Response::new(sent, self));
+            return self.send(request).await.map(|sent| Response::new(sent, self, token));
         };
         let mut exchange = recorder.begin(&request);
         match self.send(request).await {
             Ok(sent) => {
                 exchange.responded(sent.status().as_u16(), sent.headers());
-                Ok(Response { exchange: Some(exchange), ..Response::new(sent, self) })
+                Ok(Response { exchange: Some(exchange), ..Response::new(sent, self, token) })
             }
             Err(error) => exchange.end(Some(error.message())).and(Err(error)),
         }
@@ -271,6 +279,11 @@ impl Transport {
         Ok(prepared)
     }
 
+    /// What no text may repeat, beside the token.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(String::as_str)
+    }
+
     /// The counters of all requests.
     #[must_use]
     pub fn meter(&self) -> &Meter {
@@ -279,7 +292,7 @@ impl Transport {
 }
 
 impl Response {
-    fn new(response: reqwest::Response, transport: &Transport) -> Self {
+    fn new(response: reqwest::Response, transport: &Transport, token: &Secret) -> Self {
         let headers = response.headers();
         transport.meter.look_at_server(headers.get(header::SERVER), &transport.base_url);
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -298,6 +311,7 @@ impl Response {
             date,
             reason: text(PROXY_STATUS).or_else(|| text(header::WWW_AUTHENTICATE)),
             location_host,
+            headers: Some(Headers::new(headers, token, &transport.secrets)),
             body: Body::new(response, transport),
             exchange: None,
         }

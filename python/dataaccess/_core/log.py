@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 # Levels of `logging`.
 _DEBUG, _INFO, _WARNING = 10, 20, 30
 _LEVELS = {"debug": _DEBUG, "info": _INFO, "warning": _WARNING}
-# What an event says of an attempt.
-_FORMS = {
-    "began": "began",
-    "ended": "ended (%(outcome)s) after %(seconds).3f s",
-    "retrying": "failed, retry in %(delay).3f s: %(reason)s: %(detail)s",
+# The logger of an event, its level and its text.
+_EVENTS = {
+    "began": ("request", _DEBUG, "attempt %(attempt)d began, request %(request_id)s"),
+    "ended": ("access", _INFO, ""),
+    "retrying": (
+        "retry",
+        _WARNING,
+        "attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s",
+    ),
 }
 
 _printers: list[logging.Handler] = []
@@ -54,7 +58,7 @@ def print_as_environment_asks() -> None:
 
 @cache
 def _logger(name: str) -> logging.Logger:
-    """The logger of attempts (`request`), retries (`retry`) or runs (`run`)."""
+    """The logger of attempts that begin (`request`) or have ended (`access`), of retries (`retry`) or runs (`run`)."""
     import logging
 
     # A library prints nothing by itself: the program chooses its handlers.
@@ -68,11 +72,18 @@ def log_run(message: str, fields: dict[str, Any], *, is_doubt: bool = False) -> 
         _logger("run").log(_WARNING if is_doubt else _INFO, "%s", message, extra=fields)
 
 
-def interest() -> tuple[bool, bool]:
-    """Whether records of attempts, and of retries, would be handled."""
+def interest() -> tuple[bool, bool, bool]:
+    """Whether records would be handled: of attempts that begin, of those that have ended, and of retries."""
     if "logging" not in sys.modules:
-        return False, False
-    return _logger("request").isEnabledFor(_DEBUG), _logger("retry").isEnabledFor(_WARNING)
+        return False, False, False
+    begins, ends, retries = _checks()
+    return begins(_DEBUG), ends(_INFO), retries(_WARNING)
+
+
+@cache
+def _checks() -> tuple[Callable[[int], bool], Callable[[int], bool], Callable[[int], bool]]:
+    """What says whether the loggers of attempts and retries have a level. Each call asks it."""
+    return _logger("request").isEnabledFor, _logger("access").isEnabledFor, _logger("retry").isEnabledFor
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
@@ -86,15 +97,26 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
     event, time = fields.pop("event"), fields.pop("time")
-    logger, level = (_logger("retry"), _WARNING) if event == "retrying" else (_logger("request"), _DEBUG)
+    name, level, form = _EVENTS[event]
+    logger = _logger(name)
     if not logger.isEnabledFor(level):
         return
-    form = f"{'%(operation)s %(day)s' if fields.get('day') else '%(operation)s'}: attempt %(attempt)d {_FORMS[event]}"
-    if fields.get("status") is not None:
-        form += ", HTTP %(status)d, %(bytes)d bytes"
-    form += ", request %(request_id)s"
+    form = f"{'%(operation)s %(day)s' if fields.get('day') else '%(operation)s'}: {form or _access(fields)}"
     record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0
     logger.handle(record)
+
+
+def _access(fields: dict[str, Any]) -> str:
+    """The text of a request whose response was read, or failed."""
+    form = "%(method)s %(path)s"
+    if fields["status"] is not None:
+        form += " %(status)d"
+    if fields["outcome"] != "ok":
+        form += " %(outcome)s"
+    form += " in %(seconds).3f s, %(bytes)d bytes"
+    if fields["rows"] is not None:
+        form += ", %(rows)d row" if fields["rows"] == 1 else ", %(rows)d rows"
+    return form + ", request %(request_id)s, attempt %(attempt)d"

@@ -38,6 +38,7 @@ def stats_of(outcome: dict[str, Any]) -> ScanStats:
 
     warnings = [warning["message"] for warning in outcome["warnings"]]
     converted = {"extra_keys": dict(outcome["extra_keys"]), "warnings": warnings}
+    converted |= {"response_headers": outcome["response_headers"]()}
     return ScanStats(**{**members(ScanStats, outcome), **converted})
 
 

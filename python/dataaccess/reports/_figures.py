@@ -96,6 +96,7 @@ class ScanStats:
         stray_days: The days whose requests returned rows of others, in the client's `timezone`.
         notes: What is worth knowing about the columns of a collected result, such as a time that stayed a string.
         warnings: The texts of the warnings of this use.
+        response_headers: Headers of the last response, as `DataAccessError.response_headers` has them.
     """
 
     rows: int
@@ -110,6 +111,7 @@ class ScanStats:
     stray_days: list[str]
     notes: list[str]
     warnings: list[str]
+    response_headers: dict[str, str]
 
     @property
     def maybe_capped(self) -> bool:

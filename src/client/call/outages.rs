@@ -90,7 +90,7 @@ async fn run(fault: Fault, concurrency: i64, retry_for: Duration, tasks: usize, 
         (arguments.concurrency, arguments.retry_for) = (Some(concurrency), retry_for.as_secs_f64());
     };
     let client = client(respond, set);
-    let (observer, mut lines) = Observer::new(false);
+    let (observer, mut lines) = Observer::new(false, false);
     let one = |_| {
         let client = Arc::clone(&client);
         let scope = TimeoutScope::EachToFirstRow(began);

@@ -69,14 +69,18 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
         ended = time.time()
         ids = [request.headers["x-request-id"] for request in server.requests]
     logged = [(record.name, record.levelname) for record in kept.records]
-    request, retry = ("dataaccess.request", "DEBUG"), ("dataaccess.retry", "WARNING")
-    assert logged == [request, request, retry, request, request]
+    request, access, retry = (
+        ("dataaccess.request", "DEBUG"),
+        ("dataaccess.access", "INFO"),
+        ("dataaccess.retry", "WARNING"),
+    )
+    assert logged == [request, access, retry, request, access]
     assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
     assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
     assert {record.operation for record in kept.records} == {"search_codes"}
     _, failed, again, _, done = kept.records
-    assert (failed.outcome, failed.status, failed.bytes) == ("ThrottledError", 503, 0)
-    assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
+    assert (failed.outcome, failed.status, failed.bytes, failed.rows) == ("ThrottledError", 503, 0, None)
+    assert (done.outcome, done.status, done.bytes, done.rows) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]), 2)
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
     assert ids[1] in done.getMessage()
@@ -132,7 +136,10 @@ def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) 
         ({"dataaccess": logging.WARNING}, ["dataaccess.retry"]),
         ({"dataaccess": logging.ERROR}, []),
         ({"dataaccess": logging.ERROR, "dataaccess.retry": logging.INFO}, ["dataaccess.retry"]),
-        ({"dataaccess.retry": logging.ERROR}, ["dataaccess.request"] * 4),
+        ({"dataaccess.retry": logging.ERROR}, ["dataaccess.request", "dataaccess.access"] * 2),
+        ({"dataaccess": logging.INFO}, ["dataaccess.access", "dataaccess.retry", "dataaccess.access"]),
+        ({"dataaccess.access": logging.WARNING}, ["dataaccess.request", "dataaccess.retry", "dataaccess.request"]),
+        ({"dataaccess": logging.ERROR, "dataaccess.access": logging.INFO}, ["dataaccess.access"] * 2),
     ],
 )
 def test_the_level_of_the_moment_decides(
@@ -166,12 +173,12 @@ def cancelled(address: str) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("call", [timed_out, cancelled])
-def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any) -> None:
+@pytest.mark.parametrize(("call", "outcome"), [(timed_out, "RequestTimeoutError"), (cancelled, "cancelled")])
+def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any, outcome: str) -> None:
     with serving(stall) as server:
         call(server.base_url)
     _, ended = kept.wait_for(2)
-    assert (ended.outcome, ended.status) == ("cancelled", 200)
+    assert (ended.name, ended.outcome, ended.status) == ("dataaccess.access", outcome, 200)
 
 
 @pytest.mark.both_clients
@@ -313,6 +320,15 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
     assert documented("dataaccess.run") == {name for record in records for name in extra_of(record)}
 
 
+def test_the_attributes_of_attempts_are_those_of_the_page(connect: Any, kept: Kept) -> None:
+    with serving(in_turn(BUSY, http())) as server:
+        search(connect(server.base_url))
+    for name in ("dataaccess.request", "dataaccess.access", "dataaccess.retry"):
+        assert {frozenset(extra_of(record)) for record in kept.records if record.name == name} == {
+            frozenset(documented(name))
+        }
+
+
 def extra_of(record: logging.LogRecord) -> set[str]:
     """The attributes that a record has by `extra=`."""
     return vars(record).keys() - vars(logging.makeLogRecord({})).keys() - {"message", "asctime"}
@@ -377,9 +393,13 @@ def printed(level: str, setup: str = "") -> str:
 @pytest.mark.parametrize(
     ("level", "expected"),
     [
-        ("debug", ["dataaccess.request"] * 2 + ["dataaccess.retry"] + ["dataaccess.request"] * 4),
+        (
+            "debug",
+            ["dataaccess.request", "dataaccess.access", "dataaccess.retry"]
+            + ["dataaccess.request", "dataaccess.access"] * 2,
+        ),
         ("WARNING", ["dataaccess.retry"]),
-        ("info", ["dataaccess.retry"]),
+        ("info", ["dataaccess.access", "dataaccess.retry", "dataaccess.access", "dataaccess.access"]),
         ("", []),
     ],
 )
@@ -393,7 +413,7 @@ def test_a_program_with_handlers_prints_each_record_once(place: str) -> None:
     if place == "after":
         setup = f"da.Client(sys.argv[1], token='t', timezone='UTC'); {setup}"
     text = printed("debug", setup)
-    assert text.count(": attempt ") == 7
+    assert text.count(", request ") == 7
     assert NAMES.findall(text) == []
 
 

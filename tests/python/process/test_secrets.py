@@ -59,12 +59,12 @@ def shown(error: BaseException) -> dict[str, str]:
 @pytest.mark.parametrize("failure", [*RESPONSES, *OTHERS])
 def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(1):
-        for name in ("dataaccess", "dataaccess.request", "dataaccess.retry"):
+        for name in ("dataaccess", "dataaccess.request", "dataaccess.access", "dataaccess.retry"):
             logging.getLogger(name).setLevel(1)
         try:
             error, warned = failing(failure)
         finally:
-            for name in ("dataaccess", "dataaccess.request", "dataaccess.retry"):
+            for name in ("dataaccess", "dataaccess.request", "dataaccess.access", "dataaccess.retry"):
                 logging.getLogger(name).setLevel(logging.NOTSET)
     assert (error is None) == (failure in {"nothing fails", "busy, then well"}), repr(error)
     assert error is None or isinstance(error, da.DataAccessError)

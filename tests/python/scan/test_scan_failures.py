@@ -290,6 +290,7 @@ def test_log_records_have_the_day(connect: Any, tmp_path: Any, caplog: pytest.Lo
         scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
         getattr(scan, use)(*([tmp_path] if use == "to_folder" else []))
         connect(service).search_codes(["id"], allocated_time=da.after("2024-01-01"))
-    days = [record.__dict__["day"] for record in caplog.records if record.name == "dataaccess.request"]
+    loggers = ("dataaccess.request", "dataaccess.access")
+    days = [record.__dict__["day"] for record in caplog.records if record.name in loggers]
     assert sorted(days[:6]) == ["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03", "2024-01-03"]
     assert days[6:] == [None, None]

@@ -1,0 +1,178 @@
+"""The headers of a response that support asks for: on its error and in `last_stats`, short and without secrets."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from support.raw_server import Close, always, http, in_turn, serving
+from support.searches import search
+
+import dataaccess as da
+
+SUPPORT = {
+    "date": "Mon, 15 Jan 2024 08:00:00 GMT",
+    "server": "gateway/1.2",
+    "x-request-id": "req-17",
+    "x-correlation-id": "corr: 18",
+    "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    "cf-ray": "84a1-FRA",
+    "via": "1.1 edge, 1.1 proxy",
+    "x-cache": "Miss from edge",
+    "age": "0",
+}
+OTHERS = ("Set-Cookie: session=secret-1", "WWW-Authenticate: Bearer secret-2", "X-Internal: secret-3")
+TITLES = tuple(f"{name.title()}: {value}" for name, value in SUPPORT.items())
+FRAME = {"content-type": "application/json", "content-length": "2"}
+TOKEN = "token-of-the-test"
+KEY = "key-of-the-test-0123"
+
+
+def failing(connect: Any, response: bytes, **options: Any) -> da.DataAccessError:
+    with serving(always(response)) as server, pytest.raises(da.DataAccessError) as caught:
+        search(connect(server.base_url, token=TOKEN, **{"retry_for": 0, **options}))
+    return caught.value
+
+
+def test_an_error_of_a_response_has_its_headers_and_no_others(connect: Any) -> None:
+    error = failing(connect, http(b"{}", "400 Bad Request", headers=TITLES + OTHERS))
+    assert error.response_headers == SUPPORT | FRAME
+    assert "secret-1" not in repr(vars(error))
+
+
+def test_they_survive_pickles_and_copies(connect: Any) -> None:
+    error = failing(connect, http(b"{}", "500 Broken", headers=TITLES))
+    assert error.response_headers
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert again.response_headers == error.response_headers
+
+
+@pytest.mark.parametrize(
+    ("response", "kind"),
+    [
+        (http(b"<html>", content_type="text/html", headers=TITLES), da.ResponseError),
+        (http({"code": 500, "message": "no"}, headers=TITLES), da.ApiError),
+        (http({"code": "?"}, headers=TITLES), da.ResponseError),
+    ],
+)
+def test_a_response_that_is_no_result_has_its_headers(connect: Any, response: bytes, kind: Any) -> None:
+    error = failing(connect, response)
+    assert isinstance(error, kind)
+    assert error.response_headers["x-request-id"] == "req-17"
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 0.3}])
+def test_a_response_that_does_not_end_has_its_headers(connect: Any, options: dict[str, Any]) -> None:
+    def respond(connection: Any, _number: int) -> None:
+        connection.sendall(http(headers=(*TITLES, f"X-Amzn-RequestId: {TOKEN}"))[:-5])
+        if options:
+            connection.recv(1)
+        raise Close
+
+    with serving(respond) as server, pytest.raises(da.TransportError) as caught:
+        search(connect(server.base_url, token=TOKEN, retry_for=0, **options))
+    assert isinstance(caught.value, da.RequestTimeoutError if options else da.ConnectionLostError)
+    assert caught.value.response_headers.items() > SUPPORT.items()
+    assert caught.value.response_headers["x-amzn-requestid"] == "<redacted>"
+
+
+def test_a_stream_that_is_interrupted_has_its_headers(connect: Any) -> None:
+    rows = [{"id": str(number)} for number in range(200_000)]
+    body = {"code": 200, "message": "Success", "data": {"status": True, "data": rows}}
+
+    def respond(connection: Any, _number: int) -> None:
+        connection.sendall(http(body, headers=TITLES)[:-5])
+        raise Close
+
+    with serving(respond) as server, pytest.raises(da.StreamInterruptedError) as caught:
+        list(connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches(max_rows=100))
+    assert caught.value.response_headers["cf-ray"] == SUPPORT["cf-ray"]
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_they_are_those_of_the_last_attempt(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        if number < 1:
+            connection.sendall(http(b"", "503 Busy", headers=(f"X-Request-Id: {number}", "Retry-After: 0")))
+        raise Close
+
+    def fail(retry_for: float) -> dict[str, str]:
+        with serving(respond) as server, pytest.raises(da.DataAccessError) as caught:
+            search(connect(server.base_url, retry_for=retry_for, timeout=2))
+        return caught.value.response_headers
+
+    assert fail(0)["x-request-id"] == "0"
+    # The last attempt had no response.
+    assert fail(1) == {}
+
+
+def test_an_error_without_a_response_has_none(connect: Any) -> None:
+    with serving(always(b"")) as server:
+        address = server.base_url
+    with pytest.raises(da.ConnectError) as caught:
+        search(connect(address, retry_for=0))
+    assert caught.value.response_headers == {}
+    assert da.ConfigError("no").response_headers == {}
+
+
+def test_no_secret_is_in_a_value(connect: Any) -> None:
+    headers = (f"X-Request-Id: a-{TOKEN}", f"Via: {KEY}, 1.1 b", f"X-Correlation-Id: {'-' * 250}{TOKEN}")
+    options = {"headers": {"X-Api-Key": KEY}}
+    error = failing(connect, http(b"{}", "500 Broken", headers=headers), **options)
+    assert error.response_headers["x-request-id"] == "a-<redacted>"
+    assert error.response_headers["via"] == "<redacted>, 1.1 b"
+    with serving(always(http(headers=headers))) as server:
+        scan = connect(server.base_url, token=TOKEN, **options).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        scan.to_dicts()
+    stats = scan.last_stats
+    assert stats.response_headers["x-request-id"] == "a-<redacted>"
+    for shown in (repr(vars(error)), repr(stats), stats._repr_html_(), repr(pickle.dumps(stats))):
+        assert not [secret for secret in (TOKEN[:6], KEY) if secret in shown]
+
+
+def test_a_long_value_is_cut_and_any_bytes_are_text(connect: Any) -> None:
+    headers = (f"Server: {'s' * 100_000}", "X-Cache: Größe", "Via: 1.1 a", "Via: 1.1 b\t\u202e")
+    with serving(always(http(b"{}", "500 Broken", headers=headers))) as server, pytest.raises(da.ServerError) as caught:
+        search(connect(server.base_url, retry_for=0))
+    found = caught.value.response_headers
+    assert found["server"] == "s" * 256 + "…"
+    assert found["x-cache"] == "Größe"
+    assert found["via"] == "1.1 a, 1.1 b\\t\\u{202e}"
+    latin = http(b"{}", "500 Broken").replace(b"\r\n\r\n", b"\r\nX-Cache: Gr\xf6\xdfe\r\n\r\n")
+    assert failing(connect, latin).response_headers["x-cache"] == "Gr\ufffd\ufffde"
+
+
+@pytest.mark.parametrize("use", ["to_dicts", "collect", "batches"])
+def test_the_stats_of_a_scan_have_those_of_the_last_response(connect: Any, use: str) -> None:
+    responses = [http(headers=(*TITLES, f"X-Amz-Cf-Id: {number}", *OTHERS)) for number in range(3)]
+    with serving(in_turn(*responses)) as server:
+        client = connect(server.base_url, concurrency=1)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        result = getattr(scan, use)()
+        if use == "batches":
+            assert list(result)
+    size = len(http().partition(b"\r\n\r\n")[2])
+    expected = SUPPORT | FRAME | {"content-length": str(size), "x-amz-cf-id": "2"}
+    assert scan.last_stats.response_headers == expected
+    if use != "to_dicts":
+        assert result.stats.response_headers == expected
+
+
+def test_a_function_that_judges_sees_them(connect: Any, tmp_path: Any) -> None:
+    seen: list[Any] = []
+
+    def judge(stats: da.ScanStats) -> bool:
+        seen.append(stats.response_headers)
+        return True
+
+    with serving(always(http(headers=TITLES))) as server:
+        scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        scan.to_jsonl(tmp_path / "codes.jsonl", on_doubt=judge)
+        folder = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        folder.to_folder(tmp_path / "codes")
+        folder.read_folder(tmp_path / "codes")
+    assert [each["x-request-id"] for each in seen] == ["req-17"]
+    # The rows came from a file.
+    assert folder.last_stats.response_headers == {}
