@@ -232,9 +232,9 @@ impl Client {
         let (ready, policy, jitter) = (Instant::now(), &call.policy, self.rng.uniform());
         loop {
             let now = Instant::now();
-            let (failing_since, down_since, pause_ends, has_probe) = {
+            let (failing_since, down_since, pause_ends, has_probe, was_reached) = {
                 let gate = self.shared_limits.gate();
-                (gate.failing_since(), gate.down_since(), gate.pause_ends, gate.has_probe())
+                (gate.failing_since(), gate.down_since(), gate.pause_ends, gate.has_probe(), gate.was_reached)
             };
             // The last request of a run starts when the time is just over, and all others wait for what comes of it.
             let ends = Instant::from_std(state.retry.ends(down_since, now.into_std())) + policy.base;
@@ -249,7 +249,8 @@ impl Client {
             if policy.has_retries() && (is_over || is_too_long) {
                 let last = state.last_failure.clone().or_else(|| self.shared_limits.last_failure());
                 let last = last.unwrap_or_else(|| call.deadline.unsent(state.waits_for));
-                return Err(self.last(state.retry.given_up(last)));
+                let is_first_contact = !was_reached && verdict(&last).is_unsent;
+                return Err(self.last(state.retry.given_up(last, is_first_contact)));
             }
             let started = self.rate_limiter.wait_for_start(&self.shared_limits, state.id, policy, jitter);
             tokio::select! {

@@ -1,6 +1,6 @@
 //! `attrs`: the attributes to return.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::input::InputValue;
@@ -62,7 +62,7 @@ pub(super) fn names(
         }
         _ => {
             let names = problems.keep_each(place, input, |value| name(value, known))?;
-            let mut seen = HashSet::with_capacity(names.len());
+            let mut seen = BTreeSet::new();
             let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();
             for (index, name) in &repeated {
                 let message = format!("\"{name}\" is named twice");

@@ -202,7 +202,7 @@ impl Reader {
         values: Bound<'_, PyIterator>,
         depth: usize,
     ) -> PyResult<InputValue> {
-        let mut list = Vec::new();
+        let mut list = Vec::with_capacity(object.cast::<PyList>().map_or(0, PyListMethods::len));
         for value in values {
             if !self.may_read_more() {
                 return Ok(too_many(object));

@@ -165,7 +165,7 @@ impl RetryState {
             return Err(if asked > self.retry_for { error.of_all() } else { error });
         }
         if rest.is_zero() {
-            return Err(self.given_up(failure));
+            return Err(self.given_up(failure, is_first_contact));
         }
         let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
         let own = self.policy.backoff(self.policy.base, failing_for, rest, jitter);
@@ -188,20 +188,21 @@ impl RetryState {
     }
 
     /// The error of a request whose time is over: `last` is the last failure of a request, perhaps of another one.
+    /// `is_first_contact` if the service has never responded.
     #[must_use]
-    pub fn given_up(&self, last: Error) -> Error {
-        let is_first_contact = self.retry_for < self.policy.retry_for;
-        last.with_reason(if is_first_contact {
-            NEVER_REACHED.to_owned()
-        } else {
+    pub fn given_up(&self, last: Error, is_first_contact: bool) -> Error {
+        let seconds = self.retry_for.as_secs_f64();
+        last.with_reason(if !is_first_contact {
             ended_by("retry_for", self.retry_for)
+        } else if self.retry_for < self.policy.retry_for {
+            format!("{NEVER_REACHED}: check base_url, or set retry_for to wait for its start")
+        } else {
+            format!("{NEVER_REACHED} in {seconds} s (retry_for): check base_url, or raise retry_for to wait for its start")
         })
     }
 }
 
-/// Why the first contact is not retried for longer.
-const NEVER_REACHED: &str =
-    "the service never responded to this client: check base_url, or set retry_for to wait for its start";
+const NEVER_REACHED: &str = "the service never responded to this client";
 
 fn ended_by(setting: &str, limit: Duration) -> String {
     let seconds = limit.as_secs_f64();

@@ -114,6 +114,9 @@ pub(super) fn other_total(completed: &Completed) -> Option<String> {
 
 /// The warning for responses that look capped, unless there are no reasons.
 pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> Option<DataWarning> {
+    if reasons.is_empty() {
+        return None;
+    }
     let advice = match operation {
         // A search has no argument that would split it.
         "search_codes" => ": by day and by status, or use scan_codes, which can split requests",
@@ -122,7 +125,7 @@ pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> O
         _ => ", or split requests that look capped with on_suspected_cap \"split\"",
     };
     let message = format!("rows may be missing: {}; ask for less per request{advice}", reasons.join("; "));
-    (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
+    Some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 
 /// The warning for responses without `data`, of this many responses, unless there are none.

@@ -154,7 +154,8 @@ impl StatsBuilder {
             begun: Instant::now(),
             sums: Stats::default(),
             records: RecordStats::default(),
-            seen: Vec::new(),
+            // Most uses have one response.
+            seen: Vec::with_capacity(1),
             after_split: None,
             without_data: Vec::new(),
         }

@@ -34,11 +34,14 @@ impl Window {
     /// The window of a search: of the first attribute for which a day is requested, else of the first one with a range.
     /// Conditions joined by AND make it smaller, groups joined by OR larger.
     pub(super) fn of(search: &Search, calendar: &Calendar) -> Option<Self> {
+        let groups = &search.body.filters.or;
+        let is_compared =
+            |column: &&String| groups.iter().flat_map(|group| &group.and).any(|condition| condition.column == **column);
         let of_column = |column: &String| {
-            let groups = search.body.filters.or.iter().map(|group| Self::of_group(group, column, calendar));
-            groups.reduce(|one, other| one.or(&other)).filter(|window| window.start.is_some() || window.end.is_some())
+            let windows = groups.iter().map(|group| Self::of_group(group, column, calendar));
+            windows.reduce(|one, other| one.or(&other)).filter(|window| window.start.is_some() || window.end.is_some())
         };
-        let mut windows: Vec<Self> = search.attributes.iter().filter_map(of_column).collect();
+        let mut windows: Vec<Self> = search.attributes.iter().filter(is_compared).filter_map(of_column).collect();
         windows.sort_by_key(|window| window.named.is_none());
         windows.into_iter().next()
     }

@@ -123,33 +123,41 @@ impl Body for ObservedBody {
 
 /// Wraps reqwest's connector in one that records and counts the connections that are opened.
 pub(super) fn observed<S>(meter: Arc<Meter>) -> impl Layer<S, Service = Connector<S>> + Clone + Send + Sync {
-    layer_fn(move |inner| Connector { inner, meter: meter.clone() })
+    layer_fn(move |inner| Connector { inner: Arc::new(inner), meter: meter.clone() })
 }
 
-#[derive(Clone)]
+/// reqwest clones its connector several times for each request, and few requests connect: a clone copies nothing.
 pub(super) struct Connector<S> {
-    inner: S,
+    inner: Arc<S>,
     meter: Arc<Meter>,
 }
 
-impl<S: Service<R>, R> Service<R> for Connector<S>
+impl<S> Clone for Connector<S> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), meter: Arc::clone(&self.meter) }
+    }
+}
+
+impl<S, R> Service<R> for Connector<S>
 where
+    S: Service<R> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
+    R: Send + 'static,
 {
     type Response = S::Response;
     type Error = S::Error;
     type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, destination: R) -> Self::Future {
         _ = PROGRESS.try_with(|progress| progress.is_connecting.set(true));
-        let connecting = self.inner.call(destination);
-        let meter = self.meter.clone();
+        let (mut inner, meter) = (S::clone(&self.inner), Arc::clone(&self.meter));
         Box::pin(async move {
-            let connection = connecting.await?;
+            future::poll_fn(|context| inner.poll_ready(context)).await?;
+            let connection = inner.call(destination).await?;
             meter.connections.fetch_add(1, Ordering::Relaxed);
             // Outside of a request if that found an idle connection meanwhile and left this one to a background task.
             _ = PROGRESS.try_with(|progress| progress.has_connected.set(true));
