@@ -95,8 +95,6 @@ def test_block_with_a_bucket_runs(block: Example, warehouse: Store, monkeypatch:
 def test_block_of_tests_passes(block: Example, pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n")
     pytester.makepyfile(block.parsed)
-    # The job of one of them.
-    pytester.path.joinpath("nightly.py").write_bytes((ROOT / "examples" / "nightly.py").read_bytes())
 
     # This plugin takes longer than the tests.
     outcomes = pytester.runpytest_subprocess("-p", "no:schemathesis", timeout=50).parseoutcomes()

@@ -211,7 +211,8 @@ CASES: dict[str, Case] = {
     "J13-a-record-is-no-object": Case(envelope(data={"data": [{"id": "a"}, 7]}), kinds.Record, of=OF_ROWS),
 }
 
-# A line has the ids, what happens and what the client does; `*` is what the cases of these ids expect.
+# A line has the ids, what happens and what the client does. `*` is what the cases of these ids expect. Where some are
+# retried and some are not, `{retried}`, `{once}`, `{later}` and `{never}` are what these expect.
 SECTIONS: dict[str, str] = {
     "No connection": """
 C1 | The host name is unknown. | `ConnectError` with phase `dns`. Retried.
@@ -222,7 +223,7 @@ C6 | The certificate comes from an unknown CA, is for another name, expired or t
 C7 | The service uses a private CA. | It is trusted if configured, and an error names the setting: `ca_bundle`, `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, then the system. A configured path without a readable certificate is a `ConfigError` before anything is sent.
 C8 | A user wants to turn verification off. | There is no such switch.
 C9 | The address is plain HTTP to another machine. | `ConfigError`, unless `allow_http=True`.
-C10 | A port speaks no TLS, or plain HTTP meets a port with TLS. | `ConnectError` with phase `tls` at once, or a `TransportError` that names `https://`.
+C10 | A port speaks no TLS, or plain HTTP meets a port with TLS. | `ConnectError` with phase `tls` at once: "does not speak TLS". Or a `TransportError` that names `https://`.
 C11 | A proxy requires a password, refuses, fails or dies. | `ConnectError` with phase `proxy`, the status of the `CONNECT`, the proxy and its setting. Statuses 408, 429 and from 500 on are retried, and so is a proxy without a status. The password is never shown.
 C12 | The environment has a proxy, and the service runs on this machine. | The proxy never sees the request, unless it is given as `proxy`.
 C13 | The clock of this machine is wrong. | A date in `Retry-After` is compared with the `Date` header beside it.
@@ -230,25 +231,25 @@ P13 | The process has too many open files. | `ConnectError` that says so. The cl
 """,
     "Responses that are not a result": """
 C4 H3 H5 | The connection is closed or reset within the headers, or reset within the body. TLS ends without `close_notify`. | *
-H4 H6 H7 H8 | A body ends before its length, its last chunk or the end of its JSON, or goes on behind its length. | *
+H4 H6 H7 H8 | A body ends before its length, its last chunk or the end of its JSON, or goes on behind its length. | {retried} A chunk without a size: {once}
 H10 | Two lengths, or no HTTP at all. | *
 H11 | A length beside chunks or beside `Transfer-Encoding: identity`. | The chunks count, else the length. Bytes behind the chunks are no response. Another coding: *
 H12 | Very many or very large headers. | The client reads 256 headers and 400 KiB. Beyond: *
-H16 | Gzip or zstd is cut off, corrupt, followed by other data than zero bytes, compressed twice, or in an encoding that was not requested. | *
-H17 | A small response becomes huge when it is decompressed. | It ends at the first byte that is not JSON, or with `ResponseError` (`too_large`) at 8 GiB. Rows count against `max_result_bytes`. Batches take no more than one batch at a time.
+H16 | Gzip or zstd is cut off, corrupt, followed by other data than zero bytes, compressed twice, or in an encoding that was not requested. | Cut off, or an HTTP failure: {retried} Empty, corrupt or with other data behind it: {once} Compressed twice or in another encoding: {never}
+H17 | A small response becomes huge when it is decompressed. | The download ends at the first byte that is not JSON, or with `ResponseError` (`too_large`) at 8 GiB. Rows count against `max_result_bytes`. Batches take no more than one batch at a time.
 H18 | A redirect. | * `location_host` says where it led. The token goes nowhere else.
 H19 H20 | The service refuses the token: 401, or its permission failure in a 403 or 200, also behind rows. | * A `token` callable is asked once for another token, and the request is sent again with it.
-H21 | The code is not 200, `status` is false, or one of them has another type. | * A `status` that is null or absent is accepted.
+H21 | The code is not 200, `status` is false, or one of them has another type. | A code that is retried as an HTTP status, such as 503: {retried} Other values: {never} A `status` that is null or absent is accepted.
 H22 H27 | A 403 without the permission failure of the service, or a 413. | *
 H23 | A gateway sends HTML with a 502. | * The message names the content type, and only `body_excerpt` has the page.
-H24 | HTML with a 200, as of a login page. | * Retried where the service has answered properly before, as is an empty body.
-H25 | 429 or 503 with `Retry-After`. | * A wait longer than `retry_for` is not retried.
-H26 | Any other status from 200 to 599. | * No body makes a result of it.
-H28 | 204, or an empty 200. | *
-H29 | `data` or `data.data` is empty, null or absent. | No rows, and `stats.empty_shape` says why. An `IncompleteWarning` names responses without `data`, and a run does not finish such a task. If other members may be records or an error: *
+H24 | HTML with a 200, as of a login page. | * After a first good response of the service it is retried.
+H25 | 429 or 503 with `Retry-After`. | {retried} A wait longer than `retry_for`: {later}
+H26 | Any other status from 200 to 599. | 408, 500, 502, 504, 507, 520 to 527, 529, 530: {retried} Other statuses: {never} The client never takes rows from such a response.
+H28 | 204, or an empty 200. | * After a first good response of the service an empty 200 is retried for `retry_for`.
+H29 | `data` or `data.data` is empty, null or absent. | No rows, and `stats.empty_shape` says why. An `IncompleteWarning` names responses without `data`, and a run does not finish such a task. Other members of the response may hold records or an error. Then: *
 H30 | A failure code behind the rows. | A collected call has no result. Batches end with `StreamInterruptedError`, whose cause is the failure.
 J1 | `NaN`, `Infinity`, a number beyond any float. | *
-J2 J3 | Integers beyond 64 bits, and `7.0` or `1e3` in an integer column. | Exact in rows and columns, or `ResponseError` (`record`). Never another number.
+J2 J3 | Integers beyond 64 bits, and `7.0` or `1e3` in an integer column. | The exact number in rows and columns, or `ResponseError` (`record`).
 J4 J5 J12 | A number of more than 1,024 bytes, more than 128 open brackets, a record or an envelope of more than 64 MiB. | * An oversized record is a `ResponseError` (`too_large`).
 J6 | A key occurs twice. | In the envelope: * In a record the last one counts.
 J7 | Half a surrogate pair in a string. | In a requested column: * Elsewhere `ResponseError` (`invalid_json`).
@@ -258,14 +259,14 @@ J13 | A value of another type than its column, or a record that is not an object
 J14 J15 | A body is split at any byte, or holds JSON that parsers disagree about. | The same rows or the same error for each split.
 """,
     "Slow responses and outages": """
-H1 | A connection is closed without a byte of a response. | * On a reused connection the request is sent again at once, once a call, unless `retry_for=0` or the `post` is not idempotent.
+H1 | A connection is closed without a byte of a response. | * On a reused connection the client sends the request again immediately, one time in each call. It does not do so with `retry_for=0`, or for a `post` without `idempotent=True`.
 H2 | The service closes idle connections while the next request is sent. | No failure and no retry. At most one request in a hundred arrives twice.
 H9 | Responses of a call are cut off at the same byte, beyond 8 MiB and for 5 s. | No further request. The error says that a proxy probably limits the size of responses.
-H13 H14 H15 | Endless `100 Continue`, silence, headers or bodies that arrive very slowly. | `RequestTimeoutError`: phase `headers` after `timeout`, phase `body` after 30 s of silence, phase `stall` for a slow body. The last two are retried. The time of a slow consumer does not count.
+H13 H14 H15 | Endless `100 Continue`, silence, headers or bodies that arrive very slowly. | `RequestTimeoutError`. Phase `headers` after `timeout`: not retried. Phase `body` after 30 s of silence, or phase `stall` for a slow body: retried. The time of a slow consumer does not count.
 R1 | `Retry-After` in seconds, as a date, as a Unix time, or as nonsense, or `retry-after-ms`, which wins. | Obeyed within `retry_for`. A longer wait ends the call or run at once. Nonsense is ignored. It counts only on 429 and 503.
 R2 | An outage. | Calls and scans retry for `retry_for`. After five failures in a row one request at a time probes, up to 30 s apart. A scan ends with one error, and a run keeps its finished tasks. A call fails only for its own requests.
 R3 | Forked workers fail together. | Each has random pauses of its own.
-R4 | A 429, or a 503 with `Retry-After`. | All requests of the client wait that long, also those that are queued. Then the rate grows from below the one before.
+R4 | A 429, or a 503 with `Retry-After`. | All requests of the client wait that long, also those that are queued. After the wait the client sends fewer requests a second than before. Then the rate grows.
 R5 | Hundreds of failures. | Only reusable connections stay open.
 R6 R7 | A consumer stops taking batches, and a proxy closes unread connections. | The response waits at the service and not in memory. Responses that were read ahead are requested again. Each row comes once.
 R8 | A `token` callable fails or hangs. | A valid token is sent until it expires. The callable has 60 s, then it is called again. Its failures are retried like failed connections, unless its exception shows a mistake in it.
@@ -294,10 +295,10 @@ S8 S15 | Rows change during or after a scan. | A scan is not a snapshot. `reques
 S9 | Some tasks fail permanently. | The others are completed, then `ScanIncompleteError` has the error of each. Another run requests only these.
 S10 | Another user owns the folder or can write to it. | `FolderError` with the `chmod` or `chown` that fixes it, before anything is sent. Unix only.
 S11 | A day is not over, or may still change. | Each run requests it again until it is final. The report has it in `open_days` or `unsettled_days`.
-S12 S16 | The service has fewer rows than before, or an attribute disappears. | The file is kept, with a warning each night until a response replaces it or `accept` takes it.
-S13 | A snapshot of several requests is interrupted. | The next run completes it, and the run after that makes a new one.
+S12 S16 | The service has fewer rows than before, or an attribute disappears. | With less than half of the rows, or without the attribute, the file is kept. A warning says so each night until a response replaces the file or `accept` takes it. A smaller loss of more than 10 % replaces the file, with a warning.
+S13 | A run without days sends several requests and is interrupted. | The next run requests the rest. The run after that requests everything again.
 S17 | A result looks wrong, and doubts are errors. | Nothing is replaced. The day is an error each night until it looks right or `accept` takes it.
-S18 | Each day is a run of its own, and the service caps responses. | A run compares its days with up to a hundred files of other days, so it warns as a run of all days does.
+S18 | Each day is a run of its own, and the service caps responses. | A run compares its days with up to a hundred files of other days. So it warns as a run of all days does.
 O2 | Ctrl-C or a cancelled task ends a run into a store. | The lock is removed, also when the interpreter exits at once.
 O4 O7 | The store ignores conditions, refuses the credentials or has no such bucket. | `FolderError` or `FileError` before anything is requested from the service.
 O5 O12 | The store fails for a moment or is away for longer. | Retried for `retry_for`, then a `FileError` that is `retryable`.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults.table import CASES, NEVER, ONCE, RETRIED, SECTIONS, Case, fault_of, faults
+from faults.table import CASES, LATER, NEVER, ONCE, RETRIED, SECTIONS, Case, Fault, fault_of, faults
 from support import kinds
 from support.entries import Entry
 from support.operations import WHOLE
@@ -71,10 +71,14 @@ def test_what_succeeds_later_is_never_noticed(connect: Any, tmp_path: Path, name
         assert len(server.requests) == failures + 1
 
 
-def raised(ids: tuple[str, ...]) -> str:
-    """What the cases of a fault raise, as the page says it."""
+# How a line of the table names the cases that are retried alike.
+MARKS = {"*": None, "{retried}": RETRIED, "{once}": ONCE, "{later}": LATER, "{never}": NEVER}
+
+
+def raised(fault: Fault) -> str:
+    """What the client does, with what the cases of the fault raise, as the page says it."""
     found: dict[str, list[str]] = {}
-    for case in (case for name, case in CASES.items() if fault_of(name) in ids):
+    for case in (case for name, case in CASES.items() if fault_of(name) in fault.ids):
         kind = case.error
         public = kind.__base__ if kind.__module__ == kinds.__name__ else kind
         assert public is not None
@@ -82,18 +86,27 @@ def raised(ids: tuple[str, ...]) -> str:
         texts = found.setdefault(case.retried, [])
         if (text := f"`{public.__name__}`{reason}") not in texts:
             texts.append(text)
-    return " ".join(f"{', '.join(texts)}: {retried}." for retried, texts in found.items())
+    does = fault.does
+    for mark, retried in MARKS.items():
+        if mark in does:
+            [kind_of_retry] = found if retried is None else [retried]
+            does = does.replace(mark, f"{', '.join(found.pop(kind_of_retry))}: {kind_of_retry}.", 1)
+    # A line shows all that its cases raise, or describes them in words of its own.
+    assert not found or does == fault.does, fault
+    return does
 
 
 INTRODUCTION = """# Reliability
 
-Each row is a fault and what the package guarantees. The page is printed from the table that the tests run: they send
-each response that is not a result to a search, a scan, its batches, a folder and a download, with both clients.
+Each row is a fault and what the package guarantees. The page is printed from the table of the tests. They try each bad
+response with searches, scans, batches, folders and downloads, and with both clients.
 
-"Retried" means: as long as `retry_for` allows, and the caller sees the error only if the last attempt fails too.
-"Retried once" means at most two requests. No failure shows a token, a password, a secret header or a row: not in its
-text, its fields, its pickle, a traceback with locals or the log. Only `ResponseError.value` and `body_excerpt` hold
-what a response had, and no message, log or pickle has them.
+"Retried" means: as long as `retry_for` allows. The caller sees the error only if the last attempt fails too. "Retried
+once" means at most two requests. The ids are those of the tests: C is a connection, H is HTTP, J is JSON, R is a retry,
+P is a process, S is a folder, O is an object store.
+
+Errors and logs never show a token, a password, a secret header or a row. This holds for texts, pickles and tracebacks
+with locals. Only the fields `ResponseError.value` and `body_excerpt` can hold a part of a response.
 """
 
 
@@ -103,8 +116,7 @@ def printed() -> str:
     for section in SECTIONS:
         parts.append(f"## {section}\n\n| id | what happens | what the client does |\n|---|---|---|")
         for fault in faults(section):
-            does = fault.does.replace("*", raised(fault.ids), 1) if fault.does.count("*") else fault.does
-            parts[-1] += f"\n| {', '.join(fault.ids)} | {fault.happens} | {does} |"
+            parts[-1] += f"\n| {', '.join(fault.ids)} | {fault.happens} | {raised(fault)} |"
         parts[-1] += "\n"
     return "\n".join(parts)
 
