@@ -146,24 +146,11 @@ def test_an_export_that_has_not_ended_shows_no_code(connect: Any) -> None:
     assert check.answers["export codes"].state == "not found"
 
 
-def test_a_token_that_may_not_search_customers_says_so(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"generic_scope": "crm.read"}) as sandbox:
-        check = connect(sandbox, scopes=["item", "download"]).check()
-    assert check.answers["attrs_format"].state == "not found"
-    assert "customers" in check.answers["attrs_format"].detail
-    assert check.is_ok
-
-
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     check = connect("http://127.0.0.1:9").check()
     assert (check.is_reachable, check.is_ok, check.scopes) == (False, False, {"item": None, "download": None})
     assert isinstance(check.errors["scope item"], da.ConnectError)
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
-
-
-def test_an_export_that_does_not_exist_needs_the_scope_too(connect: Any) -> None:
-    with serving(in_turn(http(), http(NONE_SUCH))) as server:
-        assert connect(server.base_url).check().scopes == {"item": True, "download": None}
 
 
 @pytest.mark.parametrize("wrong", [http(NONE_SUCH, "404 Not Found"), http(b"nope", "404 Not Found")])
@@ -182,14 +169,6 @@ def test_each_request_is_sent_once(connect: Any) -> None:
         assert len(server.requests) == check.requests == 3
     with serving(in_turn(http(), http(EXPORT))) as server:
         assert connect(server.base_url).check().is_ok
-
-
-def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
-    before = len(sandbox.requests)
-    connect(sandbox).check(DAY)
-    searches = [request.body for request in sandbox.requests[before:] if "promotion_code" in str(request.body)]
-    operators = [body["filters"]["OR"][0]["AND"][-1]["operator"] for body in searches]
-    assert [operator for operator in operators if "date" in operator] == ["after_date", "before_date"]
 
 
 @pytest.mark.parametrize("day", [None, "1999-01-01"])
@@ -241,19 +220,6 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
     assert isinstance(check.errors["day_comparison"], da.ApiError)
 
 
-def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        is_search_of_end = len(server.requests) > 3
-        connection.sendall(
-            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
-        )
-
-    with serving(respond) as server:
-        check = connect(server.base_url).check(DAY)
-    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
-    assert isinstance(check.errors["timezone"], da.ApiError)
-
-
 @pytest.fixture
 def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     """What is found if the two searches find these codes, and `a` is a code of the day."""
@@ -267,15 +233,6 @@ def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     return check
 
 
-def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
-    for after, before, first, other in (
-        (["a", "b"], [], "after_date", "before_date"),
-        ([], ["a"], "before_date", "after_date"),
-    ):
-        said, is_right = searched(after, before)
-        assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
-
-
 def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
     many = [f"b-{number}" for number in range(100)]
     said, is_right = searched(many, [])
@@ -286,45 +243,6 @@ def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
 
 
 ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
-
-
-SWITCHED: list[dict[str, Any]] = [
-    {},
-    {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh", "day_comparison": "instants"},
-    *({"day_zone": zone} for zone in ("America/New_York", "Asia/Kathmandu")),
-    {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive", "attrs_format": "string", "value_type": "required"},
-]
-
-
-@pytest.mark.parametrize("switches", SWITCHED)
-def test_a_client_with_the_settings_that_were_found_reads_right_rows_without_a_warning(
-    switches: dict[str, Any],
-) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
-        check = sandbox.client().check(DAY, ENDED)
-        assert check.requests == len(sandbox.requests) <= MOST_REQUESTS
-        client = sandbox.client(**check.settings)
-        again = client.check(DAY, ENDED)
-        assert again.is_ok, str(again)
-        assert again.settings == check.settings
-        # Warnings are errors in tests.
-        ids = {
-            name: {row["id"] for row in client.search_codes(["id", "allocated_time"], allocated_time=time)}
-            for name, time in (
-                ("on", da.on(DAY)),
-                ("since", da.since(DAY)),
-                ("after", da.after(DAY)),
-                ("until", da.until(DAY)),
-                ("before", da.before(DAY)),
-            )
-        }
-        assert client.search_items(
-            "customer", ["customer_id", "name"], da.col("customer_id").equals("demo-customer-0001")
-        )
-    assert ids["on"]
-    assert ids["since"] == ids["on"] | ids["after"]
-    assert ids["until"] == ids["on"] | ids["before"]
-    assert not ids["on"] & (ids["after"] | ids["before"])
 
 
 @pytest.mark.slow

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import os
-import pickle
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support import kinds
 
 import dataaccess as da
 from dataaccess import errors
@@ -38,19 +34,6 @@ def drawn() -> dict[str, str | None]:
     return parents
 
 
-def all_fields(kind: type[da.DataAccessError]) -> dict[str, Any]:
-    fields: dict[str, Any] = {name: f"<{name}>" for name in kinds.fields_of(kind)}
-    if kind is da.ValidationError:
-        fields["problems"] = [da.Problem("a", "", "<problems>", "1")]
-    return fields
-
-
-def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
-    error = kind("search_codes: what and where", **all_fields(kind))
-    error.add_note("seen on a Monday")
-    return error
-
-
 def test_the_tree_is_as_drawn() -> None:
     tree = drawn()
     assert set(tree) == NAMES
@@ -59,38 +42,6 @@ def test_the_tree_is_as_drawn() -> None:
         ours = [base.__name__ for base in kind.__bases__ if base.__name__ in NAMES]
         assert ours[:1] == [name for name in [tree[kind.__name__]] if name]
         assert all(f"{kind.__name__} ({base})" in (errors.__doc__ or "") for base in ours[1:])
-
-
-@pytest.mark.parametrize("kind", EXCEPTIONS, ids=lambda kind: kind.__name__)
-def test_an_exception_survives_pickle_and_copy_with_all_its_fields(
-    kind: type[da.DataAccessError],
-) -> None:
-    error = full(kind)
-    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
-        assert type(again) is kind
-        assert str(again) == str(error) == "search_codes: what and where"
-        for name, value in all_fields(kind).items():
-            # They may have values of records.
-            assert getattr(again, name) == (None if name in ("body_excerpt", "value") else value)
-        assert again.__notes__ == ["seen on a Monday"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "builtin"),
-    [
-        (da.ConfigError, ValueError),
-        (da.ValidationError, ValueError),
-        (da.ConnectError, ConnectionError),
-        (da.ConnectError, OSError),
-        (da.RequestTimeoutError, TimeoutError),
-        (da.ConnectionLostError, ConnectionError),
-        (da.WaitTimeoutError, TimeoutError),
-        (da.FileError, OSError),
-        (da.ClientClosedError, RuntimeError),
-    ],
-)
-def test_what_is_a_builtin_too(kind: type[Exception], builtin: type[Exception]) -> None:
-    assert issubclass(kind, builtin)
 
 
 def test_exit_codes_are_those_of_the_page() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,23 +77,3 @@ def test_a_record_travels_as_an_absolute_path(home: Path, sandbox: da.Sandbox, m
     monkeypatch.chdir(home)
     assert pickle.loads(data).settings["record"].value == str(recorded)
     assert list(home.iterdir()) == []
-
-
-MAKERS: dict[str, Callable[[Any], object]] = {
-    "token_file": da.token_file,
-    "ca_bundle": lambda path: da.Client("https://x", token="t", ca_bundle=path),
-    "record": lambda path: da.Client("https://x", token="t", record=path),
-    "replay": da.Sandbox.replay,
-}
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str) -> None:
-    """And no error of another kind."""
-    if make == "token_file":
-        made: Any = da.token_file("~nobody-here/x")
-        assert made.path == Path("~nobody-here/x").absolute()
-        return
-    with pytest.raises((da.ConfigError, da.SandboxError, OSError), match="~nobody-here"):
-        MAKERS[make]("~nobody-here/x")

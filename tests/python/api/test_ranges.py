@@ -196,23 +196,3 @@ def test_a_scan_keeps_its_days_in_pickles_and_lazy_queries(now: Any) -> None:
     chosen = pl.col("id").str.ends_with("7")
     assert scan.to_lazyframe().filter(chosen).collect().equals(days.to_lazyframe().filter(chosen).collect())
     assert scan.to_polars().equals(days.to_polars())
-
-
-def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, tmp_path: Any) -> None:
-    now("2024-01-16T20:00+00:00")
-    client = connect(sandbox)
-
-    def run(days: Any, **options: Any) -> Any:
-        return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder(tmp_path, **options)
-
-    assert [str(task.day) for task in run(da.last_days(3)).files] == [
-        "2024-01-13",
-        "2024-01-14",
-        "2024-01-15",
-    ]
-    report = run(da.month("2024-01"), refresh=da.yesterday())
-    assert (report.new, report.kept, report.refreshed) == (28, 2, 1)
-    report = run(da.month("2024-01"), refresh=["last_days(2)", da.days("2024-01-03", "2024-01-05")])
-    assert [task.day for task in report.files if task.state == "refreshed"] == [
-        f"2024-01-{day:02}" for day in (3, 4, 14, 15)
-    ]

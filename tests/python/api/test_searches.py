@@ -29,23 +29,6 @@ def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
         assert [row["id"] for row in client.search_codes(["id"], **searched)] == ["back"]
 
 
-def test_limit_cuts_and_the_client_stays_usable(client: Any) -> None:
-    everything = client.search_codes(["id"], allocated_time=da.after("2024-01-01"))
-    for limit in (1, 7, len(everything), len(everything) + 1):
-        rows = client.search_codes(["id"], allocated_time=da.after("2024-01-01"), limit=limit)
-        assert rows == everything[:limit]
-
-
-def test_days_are_all_requests_with_the_rows_in_order(client: Any, sandbox: da.Sandbox) -> None:
-    attrs = ["id", "allocated_time"]
-    each = [client.search_codes(attrs, allocated_time=da.on(f"2024-01-{day}")) for day in (14, 15, 16)]
-    before = len(sandbox.requests)
-    rows = client.search_codes(attrs, allocated_time=da.days("2024-01-14", "2024-01-17"))
-    assert rows == [row for day in each for row in day]
-    assert len(sandbox.requests) - before == 3
-    assert client.search_codes(attrs, allocated_time=da.on(da.days("2024-01-14", "2024-01-17")), limit=80) == rows[:80]
-
-
 HOURS = [f"2024-01-{day} {hour:02}:30:00" for day in (14, 15, 16, 17) for hour in range(24)]
 OPENED = da.col("opened")
 

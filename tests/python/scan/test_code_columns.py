@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support import kinds
 from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import response_of
@@ -84,17 +83,6 @@ def test_a_status_selects_rows_of_pandas_by_its_number(client: Any, backend: Any
     assert names[names.code_status == "used"].id.tolist() == wanted
 
 
-def test_polars_takes_the_number_or_the_name(client: Any) -> None:
-    plain, decoded = client.scan_codes(ATTRS, allocated_time=DAY).to_polars(), scan_of(client).to_polars()
-    wanted = plain.filter(pl.col("code_status") == 4)["id"].to_list()
-    assert plain.filter(pl.col("code_status") == USED)["id"].to_list() == wanted
-    assert plain.filter(plain["code_status"] == USED)["id"].to_list() == wanted
-    assert decoded.filter(pl.col("code_status") == "used")["id"].to_list() == wanted
-    # An Enum of polars is compared with strings alone, and says so.
-    with pytest.raises(pl.exceptions.ComputeError):
-        decoded.filter(pl.col("code_status") == USED)
-
-
 def test_members_are_integers_with_names(client: Any) -> None:
     assert (USED == 4, USED != 4, USED > 3, USED < da.CodeStatus.SENT) == (True, False, True, False)
     assert ({4: "x"}[USED], f"{USED}", USED.name, da.CodeStatus(4)) == ("x", "4", "USED", USED)
@@ -147,21 +135,6 @@ def test_the_last_use_is_a_time(connect: Any, values: Any) -> None:
         table = scan.collect()
         assert table.schema == scan.head(3).schema == next(scan.batches()).schema == {"last_used_time": "timestamp"}
         assert (table.stats.notes, len(table)) == ([], len(values))
-
-
-@pytest.mark.parametrize("value", ["yesterday", 1705312800000, {"at": TIME}])
-def test_results_of_something_else_say_which_schema_to_pass(connect: Any, tmp_path: Path, value: Any) -> None:
-    with serving(always(response_of([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
-        scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
-        for use in (lambda: list(scan.batches()), lambda: scan.to_parquet(tmp_path / "x.parquet"), scan.collect):
-            with pytest.raises(da.DataAccessError) as caught:
-                use()
-            assert kinds.fixed_by(caught.value) == ["last_used_time", "string"]
-        cured = connect(server.base_url).scan_codes(
-            ["last_used_time"], allocated_time=DAY, schema={"last_used_time": "string"}
-        )
-        assert sum(batch.num_rows for batch in cured.batches()) == 2
-        assert cured.last_stats.notes == []
 
 
 def test_the_attributes_are_those_of_scans_and_of_the_page(client: Any) -> None:

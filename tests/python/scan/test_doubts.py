@@ -196,19 +196,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
     getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))
 
 
-@pytest.mark.parametrize("value", ["raise", None, 3])
-def test_another_value_is_refused(connect: Any, sandbox: da.Sandbox, tmp_path: Path, value: Any) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    sandbox.clear_requests()
-    for use in (scan.to_folder, scan.to_parquet):
-        with pytest.raises(da.ValidationError, check=about("on_doubt")):
-            use(tmp_path / "x", on_doubt=value)
-    assert list(tmp_path.iterdir()) == []
-
-
 # Less than a file has.
-
-Response = Callable[[str], bytes]
 
 
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
@@ -441,18 +429,6 @@ def test_a_function_is_asked_about_responses_that_shrank(
     assert sorted(day for day, _ in seen if day) == DAYS[:2]
     assert all(numbers_in(doubts) == KEPT for _, doubts in seen)
     assert rows_in(tmp_path) == before
-
-
-def test_the_log_names_every_doubtful_day(
-    client: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    scan = days(client, 5)
-    scan.to_folder(tmp_path)
-    platform.change = nothing
-    with pytest.warns(da.ShrunkWarning):
-        scan.to_folder(tmp_path, refresh="all")
-    logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []
 
 
 # What looks wrong in a run of several days.

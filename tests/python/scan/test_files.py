@@ -17,9 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -47,30 +44,6 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 # Several requests.
 
 
-def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, path: Path) -> None:
-    done = [threading.Event() for _ in range(6)]
-
-    def backwards(asked: ScanRequest) -> bytes:
-        assert asked.part == 5 or done[asked.part + 1].wait(20)
-        done[asked.part].set()
-        return ok_response(asked)
-
-    with scan_server(backwards) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(6)
-        assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
-
-
-def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: response_of(rows_of(asked.part) if asked.part > 1 else [])) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(5)[4:]
-        if kind_of(path) == "parquet":
-            assert pq.read_schema(path).types == [pa.int64(), pa.string()]
-
-
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
@@ -84,19 +57,6 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
         assert path.exists()
         scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
         assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
-
-
-@pytest.mark.both_clients
-def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: response_of([{"n": asked.part}])) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 3)
-        with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
-            write(scan, kind_of(path), path)
-        assert len(caught) == 1
-        if not hasattr(scan, "client"):
-            assert caught[0].filename == write.__code__.co_filename
-        assert scan.last_stats.absent == ["text"]
-    assert path.exists()
 
 
 @pytest.mark.parametrize("requests", [1, 3])
@@ -184,18 +144,6 @@ def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, pa
     parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
     with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
         write(scan_of(connect(server.base_url)), kind_of(path), path)
-
-
-def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        data = ok_response(asked)
-        return ThenClose(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 4)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(4)
-        assert scan.last_stats.retries == 6
 
 
 @pytest.mark.usefixtures("unchanged_folder")
@@ -532,17 +480,6 @@ def test_text_files_are_compressed_as_their_name_or_the_caller_says(
         assert pa.input_stream(tmp_path / name, compression="zstd").read() == plain
     else:
         assert (gzip.decompress(packed) if compression else packed) == plain
-
-
-def test_other_libraries_read_compressed_files(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
-    scan.to_csv(tmp_path / "x.csv.gz")
-    scan.to_jsonl(tmp_path / "x.jsonl.zst")
-    rows = scan.to_dicts()
-    assert pd.read_csv(tmp_path / "x.csv.gz").to_dict("records") == rows
-    assert pl.read_csv(tmp_path / "x.csv.gz").to_dicts() == rows
-    lines: Any = duckdb.sql(f"from '{tmp_path}/x.jsonl.zst'")
-    assert lines.fetchall() == [tuple(row.values()) for row in rows]
 
 
 class Dribble(io.RawIOBase):

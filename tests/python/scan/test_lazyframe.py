@@ -383,11 +383,6 @@ def test_a_contradiction_requests_nothing(sandbox: da.Sandbox) -> None:
         assert frame.filter(condition).collect().schema == frame.collect_schema()
 
 
-def test_the_limit_of_the_scan_holds(sandbox: da.Sandbox) -> None:
-    frame = codes(sandbox, allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100)
-    assert [frame.head(rows).collect().height for rows in (7, 10_000)] == [7, 100]
-
-
 def test_inferred_types_are_requested_once() -> None:
     with da.Sandbox() as own:
         own.declare("store", 7, {"city": "string", "size": "number"})
@@ -402,12 +397,6 @@ def test_inferred_types_are_requested_once() -> None:
 
 
 # Errors, warnings and rows as they come.
-
-
-def test_the_plan_of_polars_names_the_scan(sandbox: da.Sandbox) -> None:
-    shown = codes(sandbox).filter(STATUS == 4).explain()
-    assert "PYTHON[scan_codes] SCAN" in shown
-    assert "promotion_code in 1 request" in shown
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -436,13 +425,6 @@ def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
     scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="split")
     with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
         scan.to_lazyframe()
-
-
-def test_a_doubt_is_a_warning() -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
-        week = da.days("2024-01-15", "2024-01-22")
-        with pytest.warns(da.IncompleteWarning):
-            codes(sandbox, allocated_time=week).select("id").collect()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -115,26 +115,6 @@ def test_waiting_for_an_export_reports_its_entries(client: Any, sandbox: da.Sand
     assert (last.total, last.done, last.failed, last.rows) == (2, 2, 2, 1_000)
 
 
-@pytest.mark.async_only
-def test_both_coroutine_functions_of_a_wait_are_awaited(sandbox: da.Sandbox) -> None:
-    """A synchronous client cannot await."""
-    seen: list[str] = []
-
-    async def progress(now: da.Progress) -> None:
-        await asyncio.sleep(0)
-        seen.append(now.unit)
-
-    async def on_update(status: Any) -> None:
-        await asyncio.sleep(0)
-        seen.extend(status.keys() & {"meta"})
-
-    async def main() -> None:
-        await sandbox.async_client().wait_for_segment(5637051, timeout=20, progress=progress, on_update=on_update)
-
-    asyncio.run(main())
-    assert sorted(seen) == ["entries", "meta"]
-
-
 @pytest.mark.parametrize("bad", ["bar", 1, object()])
 def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_path: Path, bad: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))

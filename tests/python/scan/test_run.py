@@ -255,19 +255,6 @@ def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None
         assert old.read_folder(tmp_path)["id"] == ["a", "b"]
 
 
-def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_seconds(
-    connect: Any, tmp_path: Path
-) -> None:
-    with da.Sandbox() as early:
-        client = connect(early)
-        scan = client.scan_codes(["id"], allocated_time=da.days("1973-03-01", "1973-03-06"))
-        with pytest.warns(da.EmptyResultWarning):
-            scan.to_folder(tmp_path)
-        with pytest.warns(da.EmptyResultWarning):
-            report = scan.to_folder(tmp_path, refresh=da.days("1973-03-03", "1973-03-06"))
-        assert [task.day for task in report.files if task.state != "kept"] == ["1973-03-03", "1973-03-04", "1973-03-05"]
-
-
 def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(service).scan_codes(allocated_time=DAYS)
     scan.to_folder(tmp_path)

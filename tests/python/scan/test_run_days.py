@@ -8,22 +8,18 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support import kinds
 from support.raw_server import always, serving
-from support.runs import numbers_in, parts, rows_in, some_days
+from support.runs import parts, rows_in, some_days
 from support.streams import response_of
 
 import dataaccess as da
 
 DAYS = [f"2024-01-{day:02}" for day in range(1, 11)]
 WEEK = da.days("2024-01-01", "2024-01-06")
-FRIDAY = "2024-01-05"
 
 
 def row(day: int, name: str, **values: Any) -> dict[str, Any]:
@@ -87,24 +83,6 @@ def test_days_without_a_file_come_before_those_that_are_requested_again(
     assert [day for day in requested if day] == [*DAYS[5:], *DAYS[:5]]
 
 
-def test_a_job_that_was_down_for_three_nights_catches_up_by_itself(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=datetime(2024, 1, 5, 6, tzinfo=UTC)) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
-        client = connect(service)
-        report = scan_of(client, "2024-01-05").to_folder(tmp_path, settle=3)
-        # Of the first day the third night after its end is over.
-        assert (report.open_days, report.unsettled_days) == ([], DAYS[1:4])
-        service.advance(timedelta(days=3))
-        # Rows that came late, while the job was down.
-        service.load("promotion_code", [row(day, f"late-{day}") for day in range(1, 8)])
-        report = scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)
-        assert asked(report) == DAYS[1:7]
-        assert [task.rows for task in report.files] == [1, 2, 2, 2, 1, 1, 1]
-        service.advance(timedelta(days=4))
-        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == DAYS[4:7]
-        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == []
-
-
 @pytest.mark.both_clients
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
 def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -131,41 +109,6 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
     assert pq.read_schema(parts(tmp_path / "empty")[0]).names[-1] == "requested_at"
 
 
-def codes(day: str, hour: int, count: int) -> list[dict[str, Any]]:
-    """Codes that were allocated within an hour."""
-    return [{"id": f"{day}-{hour}-{number}", "allocated_time": f"{day} {hour:02}:30:00"} for number in range(count)]
-
-
-@pytest.fixture
-def noon() -> Any:
-    """A service at Friday noon, with codes of five days; those of Friday afternoon are not there yet."""
-    with da.Sandbox(now=f"{FRIDAY}T12:00") as service:
-        for day in range(1, 6):
-            service.load("promotion_code", codes(f"2024-01-0{day}", 9, 10 * day))
-        yield service
-
-
-def week(client: Any, **options: Any) -> Any:
-    """The scan of the week."""
-    return client.scan_codes(["id", "allocated_time"], allocated_time=WEEK, **options)
-
-
-@pytest.mark.both_clients
-def test_a_day_that_was_not_over_is_requested_again(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
-    scan = week(connect(noon))
-    report = scan.to_folder(tmp_path)
-    assert (report.rows, report.open_days, report.new) == (150, [FRIDAY], 5)
-    assert numbers_in(str(report).partition("open:")[2])[:2] == ["1", FRIDAY]
-    noon.load("promotion_code", codes(FRIDAY, 19, 100))
-    noon.clear_requests()
-    noon.advance(timedelta(hours=13))
-    report = scan.to_folder(tmp_path)
-    assert (report.rows, report.open_days) == (250, [])
-    assert (report.new, report.kept, report.refreshed, len(noon.requests)) == (0, 4, 1, 1)
-    assert [f"{task.requested_at:%d %H}" for task in report.files] == [*["05 12"] * 4, "06 01"]
-    assert scan.to_folder(tmp_path).kept == 5
-
-
 def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     days = [today + timedelta(days=number) for number in range(-2, 4)]
@@ -190,17 +133,6 @@ def test_the_plan_names_days_that_are_not_over(connect: Any) -> None:
     assert "not over" not in old.explain() + old._repr_html_()
 
 
-def test_times_of_other_objects_may_be_in_the_future(connect: Any, tmp_path: Path) -> None:
-    today = datetime.now(UTC).date()
-    with da.Sandbox() as service:
-        service.declare("event", 7, {"begins": "timestamp"})
-        service.load("event", [{"begins": f"{today + timedelta(days=2)} 12:00:00"}])
-        days = da.col("begins").on(da.days(today, today + timedelta(days=3)))
-        scan = connect(service).scan_items("event", ["begins"], days, item_type_id=7, schema={"begins": "timestamp"})
-        report = scan.to_folder(tmp_path)
-        assert (report.rows, len(report.files), len(report.open_days)) == (1, 3, 3)
-
-
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
 def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
     """The clock of the service may be years ahead, and that of this machine too."""
@@ -210,30 +142,6 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
         report = connect(service).scan_codes(["id"], allocated_time=days).to_folder(tmp_path, settle=0)
         assert report.open_days in ([], [str(today)])
         assert abs(report.files[0].requested_at - datetime.now(UTC)) < timedelta(minutes=5)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
-def test_a_day_is_open_until_it_is_over_in_its_zone(tmp_path_factory: pytest.TempPathFactory) -> None:
-    zones = ["UTC", "Asia/Ho_Chi_Minh", "America/New_York", "Pacific/Apia", "Europe/Berlin"]
-    moments = st.datetimes(datetime(2023, 10, 27), datetime(2023, 11, 7), timezones=st.just(UTC))  # noqa: DTZ001
-
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(moments, st.sampled_from(zones), st.integers(0, 48))
-    def check(now: datetime, zone: str, hours: int) -> None:
-        days = [date(2023, 10, 27) + timedelta(days=number) for number in range(12)]
-        with da.Sandbox(now=now) as service:
-            scan = service.client(timezone=zone).scan_codes(["id"], allocated_time=da.days(days[0], days[-1]))
-            report = scan.to_folder(tmp_path_factory.mktemp("days"), settle=timedelta(hours=hours))
-        ends = {day: datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)) for day in days}
-        # `Date` has whole seconds.
-        ages = [now.replace(microsecond=0) - ends[following].astimezone(UTC) for following in days[1:]]
-        is_open = [age < timedelta() for age in ages]
-        assert report.open_days == [str(day) for day, open_ in zip(days, is_open, strict=False) if open_]
-        unsettled = [timedelta() <= age < timedelta(hours=hours) for age in ages]
-        assert report.unsettled_days == [str(day) for day, is_new in zip(days, unsettled, strict=False) if is_new]
-
-    check()
 
 
 # Rows of another service.

@@ -242,16 +242,6 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
             da.folder_status(tmp_path / folder, until=wrong)
 
 
-def test_the_file_of_another_day_is_damage(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=NOON) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in (1, 2)])
-        fill(connect(service), tmp_path, 1, 3)
-    one, other = (tmp_path / f"day=2024-03-0{day}" / "part-0.parquet" for day in (1, 2))
-    other.write_bytes(one.read_bytes())
-    status = da.folder_status(tmp_path)
-    assert ([file.day for file in damaged(status)], status.doubtful_days) == (["2024-03-02"], ["2024-03-02"])
-
-
 @pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
 def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
@@ -265,13 +255,6 @@ def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, t
     assert [part.day for part in damaged(status)] == ["2024-03-03"]
     assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
     assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]
-
-
-def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).to_folder(tmp_path)
-    status = da.folder_status(str(tmp_path))
-    assert (status.days, status.missing_days, status.open_days, len(status.files)) == ([], [], [], 1)
-    assert status.rows > 0
 
 
 def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:

@@ -116,13 +116,6 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
     assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
 
 
-def test_given_types_need_no_rows(connect: Any, tmp_path: Path) -> None:
-    with responding(giving({"a": [], "b": []})) as server:
-        scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
-        assert scan.to_folder(tmp_path).rows == 0
-    assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 2
-
-
 def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path) -> None:
     with responding(giving({"a": [], "b": []})) as server:
         for asked in (2, 4):

@@ -227,16 +227,6 @@ def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, 
         assert [row["a"] for row in scan.to_dicts()] == list(map(json.loads, values))
 
 
-@pytest.mark.parametrize("value", [str(WIDE), f"{WIDE}.0", f"{WIDE}e0", f"-{WIDE}.0", "1e-400"])
-def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
-    with serving(written("1.5", value)) as server:
-        client = connect(server.base_url)
-        with pytest.raises(kinds.Record) as caught:
-            scan_of(client, ["a"], schema={"a": "float64"}).collect()
-        assert kinds.fixed_by(caught.value) == ["a", "string"]
-        assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
-
-
 @pytest.mark.parametrize("schema", [None, {"a": "string"}, {"a": "json"}])
 def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
     with serving(written('"x"', r'"secret \udead"')) as server:
@@ -246,21 +236,6 @@ def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: An
                 use()
             assert (caught.value.row, caught.value.column) == (1, "a")
             assert "secret" not in str(caught.value)
-
-
-def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
-    rows: list[dict[str, Any]] = [{"a": 1}] * 10 + [{"a": 2.5}]
-    with serving(always(response_of(rows))) as server:
-        client = connect(server.base_url)
-        assert column(scan_of(client, ["a"]).to_arrow())[0] == "double"
-        taken = []
-        with pytest.raises(da.StreamInterruptedError) as caught:
-            taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
-        assert [batch.num_rows for batch in taken] == [4, 4]
-        assert kinds.fixed_by(caught.value) == ["a", "float64"]
-        assert isinstance(caught.value.__cause__, kinds.Record)
-        fixed = scan_of(client, ["a"], schema={"a": "float64"})
-        assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
 
 
 LATER: list[Any] = [WIDE, 2.5, 2**63, True, "x", "5", [1], {"k": 1.5}, None]
@@ -321,14 +296,6 @@ def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
         assert pa.schema(scan).field("a").type == pa.string()
         assert types(scan) == ["string"]
         assert types(scan) == ["bool"]
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
-def test_the_types_of_one_response_are_not_those_of_the_next() -> None:
-    with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
-        scan = scan_of(client_of(server), ["a"])
-        assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": "x"}]
-        assert pa.table(scan).to_pylist() == [{"a": "y"}]
 
 
 def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has() -> None:
