@@ -6,7 +6,6 @@ What arrives is read by a server of raw sockets; only a `ValidationError` may be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,17 +173,3 @@ def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: st
                 assert setting in reported, (name, reported)
                 assert is_one_harmless_line(reported), name
         assert 0 < len(server.requests) < len(TEXTS)
-
-
-@pytest.mark.parametrize("setting", ["base_url", "timezone", "proxy", "ca_bundle"])
-def test_a_hostile_setting_that_cannot_be_used_is_refused_by_name(
-    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # `..` may have certificates elsewhere.
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    for name, text in TEXTS.items():
-        options: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok", setting: text}
-        with pytest.raises(da.ConfigError) as caught:
-            da.Client(**options)
-        assert is_one_harmless_line(str(caught.value)), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from dataaccess import _native
+from dataaccess import _native, errors
 
 
 def names(kind: type) -> set[str]:
@@ -172,3 +173,43 @@ def test_an_address_is_of_a_sandbox_only_while_it_runs(end: str) -> None:
     # Another service may have the port by now.
     assert not da.Client(address, token="tok").is_sandbox
     assert client.is_sandbox
+
+
+# The exceptions: their tree and their exit codes.
+
+
+CLASSES = [
+    value
+    for value in vars(errors).values()
+    if inspect.isclass(value) and issubclass(value, (da.DataAccessError, da.DataAccessWarning))
+]
+NAMES = {value.__name__ for value in CLASSES}
+
+
+def drawn() -> dict[str, str | None]:
+    """The tree at the top of the file: each class with its parent."""
+    parents: dict[str, str | None] = {}
+    above: list[str] = []
+    for line in inspect.getdoc(errors).splitlines():  # type: ignore[union-attr]
+        match = re.match(r"(?P<indent>[ │├└─]*)(?P<name>\w+(?:Error|Warning))\b", line)
+        if match and match["name"] in NAMES:
+            depth = len(match["indent"].removeprefix("    ")) // 3
+            above[depth:] = [match["name"]]
+            parents[match["name"]] = above[depth - 1] if depth else None
+    return parents
+
+
+def test_the_tree_is_as_drawn() -> None:
+    tree = drawn()
+    assert set(tree) == NAMES
+    for kind in CLASSES:
+        # A second class of ours is in brackets, as a builtin is.
+        ours = [base.__name__ for base in kind.__bases__ if base.__name__ in NAMES]
+        assert ours[:1] == [name for name in [tree[kind.__name__]] if name]
+        assert all(f"{kind.__name__} ({base})" in (errors.__doc__ or "") for base in ours[1:])
+
+
+@pytest.mark.parametrize(("reason", "code"), [("mismatch", 64), ("corrupt", 65), ("unusable", 74), (None, 74)])
+def test_the_exit_code_of_a_folder_follows_from_the_reason(reason: str | None, code: int) -> None:
+    assert da.FolderError("text", reason=reason).exit_code == code
+    assert da.FolderError("text", reason=reason, retryable=True).exit_code == 75

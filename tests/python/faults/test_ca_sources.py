@@ -143,17 +143,3 @@ def test_connections_are_not_shared_between_clients_with_other_cas(
     assert search(client) == ROWS
     with pytest.raises(kinds.Tls):
         search(client.with_options(ca_bundle=strange))
-
-
-def test_functions_of_the_module_follow_the_variables_of_trust(
-    server: RawServer, good: Path, strange: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    # The folders of OpenSSL would be used beside its file.
-    for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "DATAACCESS_CA_BUNDLE"):
-        monkeypatch.setenv(name, str(strange))
-        with pytest.raises(kinds.Tls):
-            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-        monkeypatch.setenv(name, str(good))
-        assert da.search_codes(["id"], allocated_time=da.on("2024-01-15")) == ROWS

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from support import kinds
 from support.damage import check, cuts, flips, scan_of
-from support.parts import in_parts
-from support.raw_server import always, serving
+from support.raw_server import serving
 from support.runs import (
     HIDDEN,
     ROWS,
@@ -57,56 +56,6 @@ def test_a_folder_of_another_query_is_refused(connect: Any, service: da.Sandbox,
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
     # What is not the query may change.
     assert scan({}, {"concurrency": 1}).to_folder(tmp_path).rows == len(rows_in(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("value_type", "pattern"), ("condition_type", "own"), ("data_type", "version")]
-)
-def test_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str, value: str) -> None:
-    def scan(day: str, **types: str) -> Any:
-        opened = {"column": "opened", "data_type": "datetime", "operator": "equals", "value": day, "time_unit": "DAY"}
-        condition = {"column": "x", "data_type": "string", "operator": "equals", "value": ["a"], **types}
-        where = {"OR": [{"AND": [opened, condition]}]}
-        return client.scan_items("store", ["x"], where, item_type_id=7, schema={"x": "string"})
-
-    with serving(always(response_of([{"x": "a"}]))) as server:
-        client = da.Client(server.base_url, token="tok-test")
-        scan("2024-01-15").to_folder(tmp_path)
-        for day in ("2024-01-15", "2024-01-16"):
-            with pytest.raises(kinds.Mismatch) as caught:
-                scan(day, **{name: value}).to_folder(tmp_path)
-            assert caught.value.field == "x"
-        assert len(server.requests) == 1
-
-
-def test_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    def scan(name: str, number: int, values: int = 6, attrs_format: Any = "array", **options: Any) -> Any:
-        where = da.col("id").matches([f"x-{value}" for value in range(values)])
-        schema = {"id": "string"}
-        options = {"schema": schema, **options}
-        return in_parts(
-            3,
-            connect(service, attrs_format=attrs_format).scan_items,
-            name,
-            ["id"],
-            where,
-            item_type_id=number,
-            **options,
-        )
-
-    service.declare("store", 7, {"id": "string"})
-    service.declare("shop", 8, {"id": "string"})
-    scan("store", 7).to_folder(tmp_path)
-    refused = {
-        "item type": scan("shop", 8),
-        "attrs": scan("store", 7, attrs_format="string"),
-        "id": scan("store", 7, 5),
-    }
-    for field, each in refused.items():
-        with pytest.raises(kinds.Mismatch) as caught:
-            each.to_folder(tmp_path)
-        assert caught.value.field == field
-        assert "x-1" not in str(caught.value)
 
 
 # Runs at a service that never responds, and prints a line once the run holds the lock.
@@ -183,19 +132,6 @@ def test_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sandb
     assert SAMPLE // 2 < sum(turned) < SAMPLE
     for damage in chance.sample(list(cuts(whole)), SAMPLE):
         assert check(client, whole, damage, tmp_path / "run")
-
-
-def test_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
-    scan.to_folder(tmp_path)
-    before = rows_in(tmp_path)
-    for gone in (parts(tmp_path)[1:3], parts(tmp_path)):
-        for path in gone:
-            path.unlink()
-        service.clear_requests()
-        assert scan.to_folder(tmp_path).rows == ROWS
-        assert len(service.requests) == len(gone)
-        assert rows_in(tmp_path) == before
 
 
 def test_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

@@ -10,38 +10,15 @@ from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
-import pandas as pd
-import polars as pl
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.objects import KEY, SECRET, Request, Store, error, temporary_files
-from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, code
 
 import dataaccess as da
 
 PARTS = [f"codes/day=2024-01-{day:02}/part-0.parquet" for day in range(1, len(ROWS_OF_DAYS) + 1)]
-
-
-def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, store: Store, tmp_path: Any) -> None:
-    client = connect(service)
-    first = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-03"))
-    report = first.to_folder(store.url(), storage_options=store.options)
-    assert (report.rows, report.folder) == (sum(ROWS_OF_DAYS[:2]), store.url())
-    assert [task.path for task in report.files] == [store.url(part) for part in PARTS[:2]]
-    assert store.names() == PARTS[:2], "the lock is gone"
-    service.clear_requests()
-    report = by_day(client).to_folder(store.url(), storage_options=store.options)
-    assert len(service.requests) == len(ROWS_OF_DAYS) - 2
-    assert [task.state == "kept" for task in report.files] == [True] * 2 + [False] * 6
-    assert store.names() == PARTS
-    table = by_day(client).read_folder(store.url(), storage_options=store.options)
-    assert table.num_rows == ROWS
-    by_day(client).to_folder(tmp_path / "local")
-    assert table.to_pylist() == by_day(client).read_folder(tmp_path / "local").to_pylist()
-    assert len(store.ids()) == len(set(store.ids())) == ROWS
-    assert temporary_files(tmp_path) == []
 
 
 def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
@@ -52,28 +29,6 @@ def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store)
     assert SECRET.encode() not in content
     assert KEY.encode() not in content
     assert pickle.loads(content).rows == ROWS
-
-
-def test_other_libraries_read_the_folder_with_its_days(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        by_day(client).to_folder(store.url(), storage_options=store.options)
-    path = f"{store.bucket}/codes"
-    dataset = ds.dataset(path, filesystem=store.files, format="parquet", partitioning="hive")
-    assert dataset.count_rows() == ROWS
-    frame = pd.read_parquet(path, filesystem=store.files)
-    assert frame.groupby("day", observed=True).size()["2024-01-02"] == ROWS_OF_DAYS[1]
-    rows = pl.read_parquet(f"{store.url()}/**/*.parquet", storage_options=store.options, hive_partitioning=True)
-    assert rows.height == ROWS
-    assert rows["day"].n_unique() == len([rows for rows in ROWS_OF_DAYS if rows])
-
-
-def test_scans_without_days_are_flat(connect: Any, store: Store) -> None:
-    with da.Sandbox() as service:
-        service.declare("store", 7, {"n": "string", "text": "string"})
-        service.load("store", [{"n": n, "text": f"text {n}"} for n in "abc"])
-        scan = by_value(connect(service), ["a", "b", "c"])
-        report = scan.to_folder(store.url("deep/stores"), storage_options=store.options)
-    assert (report.rows, store.names()) == (3, [f"deep/stores/part-0000{number}.parquet" for number in range(3)])
 
 
 def flipped(content: bytes, byte: int) -> bytes:
@@ -132,17 +87,6 @@ def test_a_file_may_be_an_object(connect: Any, service: da.Sandbox, store: Store
     write(tmp_path / f"codes.{kind}")
     assert store.get(f"a b/codes.{kind}") == (tmp_path / f"codes.{kind}").read_bytes()
     assert temporary_files(tmp_path) == []
-
-
-def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None:
-    # Each day is written twice: as its response is, and once its parts are there.
-    with da.Sandbox(switches={"maximum_rows": 10}) as service:
-        service.load("promotion_code", [code(day, number) for day in (1, 2) for number in range(16)])
-        days = da.days("2024-01-01", "2024-01-03")
-        scan = connect(service, known_row_cap=10).scan_codes(allocated_time=days, on_suspected_cap="split")
-        report = scan.to_folder(store.url(), storage_options=store.options)
-    assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
-    assert store.names() == PARTS[:2]
 
 
 def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:

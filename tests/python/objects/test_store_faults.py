@@ -198,16 +198,6 @@ def test_o12_a_connection_that_hangs_is_tried_again(service: da.Sandbox, store: 
     assert (report.rows, silent) == (ROWS, [])
 
 
-def test_an_upload_needs_no_room_on_this_machine(
-    service: da.Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    with service.client() as client:
-        by_day(client).to_csv(store.url("codes.csv"), storage_options=store.options)
-        run(client, store)
-    assert len(store.ids()) == ROWS
-
-
 def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
     uploads: list[str] = []
 
@@ -251,13 +241,6 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
                 use(store.url(), storage_options=store.options)
             assert caught.value.path == store.url()
     assert service.requests == []
-
-
-def test_a_list_that_cannot_be_read_is_an_error_in_the_words_of_the_crate(service: da.Sandbox, store: Store) -> None:
-    store.hook = lambda _request: (200, "<html>")
-    with service.client() as client, pytest.raises(da.FileError, match=r"S3 .*`</html>`") as caught:
-        by_day(client).to_folder(store.url(), storage_options=store.options)
-    assert caught.value.path == store.url()
 
 
 def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:

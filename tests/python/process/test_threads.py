@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -77,22 +76,6 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
         assert rows > 0
         assert set(pool.map(begin_with_functions, range(8))) == {rows}
     assert len(functions._shared) == 1
-
-
-@pytest.mark.quiet
-def test_dropping_a_sandbox_does_not_block() -> None:
-    import socket
-
-    sandbox = da.Sandbox.demo(until="2024-02-29")
-    port = int(sandbox.base_url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.sendall(b"POST /access/api/item/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
-        started = time.monotonic()
-        del sandbox
-        assert time.monotonic() - started < 0.5
-        connection.settimeout(10)
-        with suppress(ConnectionResetError):
-            assert connection.recv(1) == b""
 
 
 @pytest.mark.fault("P8")

@@ -87,14 +87,6 @@ def test_a_reset_brings_back_the_start(controlled: da.Sandbox) -> None:
         client.download_segment(export)
 
 
-def test_a_connected_sandbox_counts_as_one_and_is_left_running() -> None:
-    with da.Sandbox.demo(until="2024-02-29") as started:
-        with da.Sandbox.connect(f"{started.base_url}/", started.admin_token) as connected:
-            assert connected.base_url == started.base_url
-            assert connected.client().is_sandbox
-        assert started.client().search_codes(limit=1, allocated_time=da.on("2024-01-15"))
-
-
 def test_connect_refuses_a_data_token_and_what_is_no_address() -> None:
     with da.Sandbox() as started, pytest.raises(da.ConfigError, match=r"\bBearer\b"):
         da.Sandbox.connect(started.base_url, started.issue_token())

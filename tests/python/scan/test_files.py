@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.arguments import about
-from support.raw_server import Close, http, serving
+from support.raw_server import Close, serving
 from support.scan_requests import (
     SILENCE,
     ScanRequest,
@@ -75,16 +75,6 @@ def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests:
 
 
 # A file is complete or absent.
-
-
-@pytest.mark.usefixtures("unchanged_folder")
-def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> None:
-    refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
-    with scan_server(lambda asked: refused if asked.part == 2 else ok_response(asked)) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 5)
-        with pytest.raises(da.RequestRejectedError, match=r"\b3 of 5\b"):
-            write(scan, kind_of(path), path)
-        assert scan.last_stats is None or not scan.last_stats
 
 
 # Responses that are cut off.
@@ -353,31 +343,6 @@ def test_a_file_has_the_mode_of_any_new_file(connect: Any, path: Path, umask: in
 
 
 @every_kind
-def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any, kind: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    places: dict[str | Path, int | None] = {
-        tmp_path / "no" / "folder": errno.ENOENT,
-        tmp_path / "file" / "rows": errno.ENOTDIR,
-        tmp_path: None,
-        "": None,
-        "a\0b": None,
-        tmp_path / ("x" * 300): errno.ENAMETOOLONG,
-        f"{tmp_path}/rows/": None,
-    }
-    with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 2)
-        for place, number in places.items():
-            with pytest.raises(da.FileError) as caught:
-                write(scan, kind, place)
-            error = caught.value
-            assert isinstance(error, OSError)
-            assert error.errno == number
-            assert error.path is not None
-        assert parts.asked == []
-    assert [found.name for found in tmp_path.iterdir()] == ["file"]
-
-
-@every_kind
 def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
     connect: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,25 +355,6 @@ def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
             assert rows_in(path) == rows_of_all(2)
             path.unlink()
         assert list(tmp_path.iterdir()) == []
-
-
-URLS = ["ftp://host/codes", "http://host/codes", "hdfs://host/codes", "file://host/codes", Path("http://host/codes")]
-
-
-@pytest.mark.parametrize("url", URLS)
-def test_a_url_that_is_not_supported_is_refused_before_anything_is_sent(
-    connect: Any, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 2)
-        folders, files = (scan.to_folder, scan.read_folder), (scan.to_parquet, scan.to_csv, scan.to_jsonl)
-        for argument, uses in {"folder": folders, "path": files}.items():
-            for use in uses:
-                with pytest.raises(da.ValidationError, check=about(argument)):
-                    use(url)
-        assert parts.asked == []
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -440,15 +386,6 @@ def test_what_would_be_a_wrong_file_is_refused_before_anything_is_sent(
         for other in ("x", "x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
             getattr(scan, method)(tmp_path / other)
         assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
-
-
-@every_kind
-@pytest.mark.parametrize("place", [None, 7, b"rows", ["rows"], io.StringIO()])
-def test_what_is_no_path_and_no_binary_file_is_a_type_error(client: Any, kind: str, place: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=DAY)
-    with pytest.raises(TypeError):
-        write(scan, kind, place)
-    assert scan.last_stats is None
 
 
 # Packed, and open.

@@ -227,27 +227,6 @@ def test_a_query_returns_what_it_returns_for_all_rows(client: da.Client) -> None
 
 
 @pytest.mark.slow
-def test_a_query_of_customers_returns_what_it_returns_for_all_rows(sandbox: da.Sandbox) -> None:
-    client = sandbox.client()
-    is_customer = {number: da.col("customer_id").equals(f"demo-customer-{number:04d}") for number in (1, 7)}
-    types: da.types.Schema = {"customer_id": "string", "name": "string"}
-    wheres = [None, is_customer[1], is_customer[1] | is_customer[7]]
-    scans = [client.scan_items("customer", list(types), where, schema=types) for where in wheres]
-    frames = [scan.to_polars() for scan in scans]
-    ids = pl.col("customer_id")
-
-    @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-    @given(st.integers(0, len(scans) - 1), lists(people), people, st.sampled_from(ENGINES))
-    def check(number: int, some: list[Any], one: str, engine: Any) -> None:
-        for condition in (ids.is_in(some), ids == one, (ids == one) | ids.is_in(some), ~ids.is_in(some)):
-            found = scans[number].to_lazyframe().filter(condition).collect(engine=engine)
-            assert found.equals(frames[number].filter(condition))
-
-    with strict():
-        check()
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
 @pytest.mark.parametrize("comparison", ["exclusive", "inclusive"])
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
@@ -323,25 +302,6 @@ def test_a_condition_of_one_request(sandbox: da.Sandbox, name: str) -> None:
     frame = codes(sandbox, **({} if search is None else {"allocated_time": search}))
     (body,) = bodies(sandbox, frame.filter(condition))
     assert conditions_of(body) == expected
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
-@pytest.mark.parametrize(
-    "condition",
-    [TIME.dt.date() == date(2024, 1, 15), TIME.is_between(datetime(2024, 1, 15), datetime(2024, 1, 15, 23, 59))],
-)
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh", "America/Los_Angeles"])
-def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, condition: pl.Expr, zone: str) -> None:
-    quarter = da.days("2024-01-01", "2024-04-01")
-    scan = sandbox.client(timezone=zone).scan_codes(allocated_time=quarter)
-    requested = bodies(sandbox, scan.to_lazyframe(tz=None).filter(condition))
-    whole = [conditions_of(request["body"])["equals"] for request in scan.requests()]
-    found = [conditions_of(body)["equals"] for body in requested]
-    assert len(found) <= 5
-    assert set(found) < set(whole)
-    assert whole[13] in found
-    assert whole[14] in found
-    assert whole[15] in found
 
 
 def hour(number: int, zone: str, day: int = 15) -> pl.Expr:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -128,17 +126,6 @@ def test_days_begin_where_their_zone_says(connect: Any, sandbox: da.Sandbox, zon
         scan = client.scan_codes(["id"], allocated_time=range_of_days)
         asked = [EPOCH + dt.timedelta(milliseconds=value) for value in values(scan, "allocated_time")]
         assert asked == expected
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [list, tuple, iter, np.array, pd.Series, lambda ids: dict.fromkeys(ids).keys()],
-    ids=["list", "tuple", "iterator", "numpy", "pandas", "keys"],
-)
-def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
-    ids = [f"id-{number}" for number in range(2_500)]
-    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=kind(ids))
-    assert values(scan, "allocated_audience") == [ids[:990], ids[990:1_980], ids[1_980:]]
 
 
 def same(one: float, other: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -255,17 +254,3 @@ def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, t
     assert [part.day for part in damaged(status)] == ["2024-03-03"]
     assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
     assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]
-
-
-def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        da.FileError, check=lambda error: (error.errno, error.path) == (errno.ENOENT, str(tmp_path / "nowhere"))
-    ):
-        da.folder_status(tmp_path / "nowhere")
-    (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(da.FolderError, match=r"`notes\.txt`"):
-        da.folder_status(tmp_path)
-    with pytest.raises(da.ConfigError, check=about("settle")):
-        da.folder_status(tmp_path, settle=-1)
-    with pytest.raises(da.ValidationError, check=about("known_row_cap")):
-        da.folder_status(tmp_path, known_row_cap=0)
