@@ -181,23 +181,6 @@ def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da
     )
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-def test_a_scan_keeps_its_days_in_pickles_and_lazy_queries(now: Any) -> None:
-    import pickle
-
-    import polars as pl
-
-    now("2024-01-16T20:00+00:00")
-    client = da.Client("sandbox:demo?until=2024-02-29")
-    scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.last_days(2))
-    days = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-14", "2024-01-16"))
-    now("2024-03-01T00:00+00:00")
-    assert pickle.loads(pickle.dumps(scan)).requests() == days.requests()
-    chosen = pl.col("id").str.ends_with("7")
-    assert scan.to_lazyframe().filter(chosen).collect().equals(days.to_lazyframe().filter(chosen).collect())
-    assert scan.to_polars().equals(days.to_polars())
-
-
 # The rows of searches, and warnings of rows of other days.
 
 

@@ -50,22 +50,6 @@ def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
     assert repr(fixed) == "Client('sandbox:demo?until=2024-02-29', token from the sandbox)"
 
 
-def test_a_code_that_was_sent_is_used_days_later() -> None:
-    with da.Sandbox.demo(now=NOON) as sandbox:
-        before = {row["id"]: row for row in rows_of(sandbox)}
-        sandbox.advance(days=3)
-        after = {row["id"]: row for row in rows_of(sandbox)}
-        changed = [row for key, row in before.items() if after[key] != row]
-        assert len(changed) > 30
-        for row in changed:
-            now = after[row["id"]]
-            used = {"code_status": 4, "last_used_source": now["last_used_source"]}
-            assert now == {**row, **used, "last_used_time": now["last_used_time"]}
-            assert row["code_status"] == 3
-            assert "2026-05-20 12:00:00" < now["last_used_time"] <= "2026-05-23 12:00:59"
-        assert all(row["code_status"] == 4 for row in after.values() if row["last_used_time"])
-
-
 def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:
     with da.Sandbox.demo(now=NOON) as sandbox:
         sent = next(row for row in rows_of(sandbox, da.on("2026-05-19")) if row["code_status"] == 3)
