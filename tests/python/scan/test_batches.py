@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from support import kinds
-from support.arguments import about
-from support.cycled import cycled
 from support.raw_server import Close, reset, serving
 from support.streams import (
     CLOSING,
@@ -44,13 +42,6 @@ def test_a_batch_has_no_more_rows_or_bytes_than_asked_for(connect: Any) -> None:
             assert numbers(batches) == list(range(10_000))
         sizes = [batch.num_rows for batch in scan.batches(max_bytes=50_000)]
         assert (sum(sizes), len(sizes) > 3) == (10_000, True)
-
-
-@pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", 2**63], ["max_rows", "max_bytes"]))
-def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about(name)) as caught:
-        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
-    assert [problem.value for problem in caught.value.problems] == [repr(bad)]
 
 
 @pytest.mark.both_clients

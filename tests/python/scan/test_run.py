@@ -69,13 +69,6 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
     assert messages == list(range(9))
 
 
-def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    async def on_progress(_progress: da.Progress) -> None: ...
-
-    with pytest.raises(TypeError, match=r"\bprogress\b"):
-        by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
-
-
 @pytest.mark.both_clients
 def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
     connect: Any, service: da.Sandbox, tmp_path: Path
@@ -115,19 +108,8 @@ def test_an_option_that_is_invalid_is_refused_before_anything_is_sent(
     assert (list(tmp_path.iterdir()), service.requests) == ([], [])
 
 
-def test_what_has_no_folder_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_folder_is_read_only_if_it_is_complete(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    with pytest.raises(da.ValidationError, check=about("limit")):
-        by_day(connect(service), limit=5).to_folder(tmp_path / "run")
-    for folder in (None, 7, b"run"):
-        with pytest.raises(TypeError):
-            scan.to_folder(folder)
-    every = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-    with pytest.raises(da.ValidationError, check=about("refresh")):
-        every.to_folder(tmp_path / "run", refresh="2024-01-02")
-    items = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").equals("1"), item_type_id=7)
-    with pytest.raises(da.ValidationError, check=about("requested_at")):
-        items.to_folder(tmp_path / "run", requested_at=True)
     with pytest.raises(da.ValidationError, check=about("missing")):
         scan.read_folder(tmp_path, missing="skip")
     for missing in ("raise", "ignore"):
@@ -229,13 +211,6 @@ def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tm
     scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-0.parquet" for day in range(1, 4)]
     assert sorted(row["id"] for row in rows_in(tmp_path)) == ["1", "3", "5", "7"]
-
-
-def test_the_day_is_that_of_the_clients_zone(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    for zone in ("Pacific/Kiritimati", "America/Los_Angeles"):
-        client = connect(service, timezone=zone)
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path / zone)
-        assert names(tmp_path / zone) == ["day=2024-01-02/part-0.parquet"]
 
 
 def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> None:

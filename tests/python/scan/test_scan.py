@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.arguments import about
 from support.raw_server import always, http, serving
 from support.scan_requests import SILENCE, ok_response, scan_of_parts, scan_server, uses_of
 from support.streams import client_of, in_parts, response_of, scan_of, search_of, whole
@@ -400,16 +399,3 @@ def test_waiting_for_an_export_reports_its_entries(client: Any, sandbox: da.Sand
     first, last = reports[0], reports[-1]
     assert (first.unit, first.total, first.done, first.failed, first.rows) == ("entries", None, 0, 0, 0)
     assert (last.total, last.done, last.failed, last.rows) == (2, 2, 2, 1_000)
-
-
-@pytest.mark.parametrize("bad", ["bar", 1, object()])
-def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_path: Path, bad: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for reading in READINGS.values():
-        with pytest.raises(da.ValidationError, check=about("progress")):
-            reading(scan, tmp_path, bad)
-    with pytest.raises(da.ValidationError, check=about("progress")):
-        scan.to_folder(tmp_path / "run", progress=bad)
-    assert scan.last_stats is None
-    with pytest.raises(da.ValidationError, check=about("progress")):
-        client.wait_for_segment(5637051, timeout=1, progress=bad)

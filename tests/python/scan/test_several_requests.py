@@ -529,16 +529,6 @@ def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str
 
 
 @every_output
-def test_without_retries_each_request_is_sent_once(connect: Any, output: str) -> None:
-    broken = http(b"", "500 Broken")
-    with scan_server(failing(2, broken)) as parts:
-        with pytest.raises(da.DataAccessError, match=r"\b3 of 5\b") as caught:
-            OUTPUTS[output](scan_of_parts(connect(parts.base_url, retry_for=0), 5))
-        assert caught.value.attempts == 1
-        assert parts.asked.count(2) == 1
-
-
-@every_output
 def test_a_request_that_succeeds_later_is_no_failure(connect: Any, output: str) -> None:
     def respond(asked: ScanRequest) -> bytes:
         return http(b"", "500 Broken") if asked.attempt < asked.part else ok_response(asked)

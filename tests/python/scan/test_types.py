@@ -337,9 +337,6 @@ ALIASES: dict[str, list[Any]] = {
 }
 
 
-WRONG = ["Int32", "int32", np.int32, pa.int32(), pl.UInt64, "text", "strng", "", 5, object(), bytes, None]
-
-
 def test_a_type_has_one_name_and_those_of_libraries(connect: Any) -> None:
     given = {f"{name}-{number}": one for name, every in ALIASES.items() for number, one in enumerate(every)}
     expected = {column: column.partition("-")[0] for column in given}
@@ -352,20 +349,6 @@ def test_a_type_has_one_name_and_those_of_libraries(connect: Any) -> None:
         ):
             found = scan_of(connect(server.base_url), ["i", "t"], schema=schema).collect().schema
             assert found == {"i": "int64", "t": "timestamp"}
-
-
-@pytest.mark.parametrize(
-    ("schema", "argument"),
-    [
-        *(({"id": kind}, 'schema["id"]') for kind in WRONG),
-        ({"idd": "string"}, 'schema["idd"]'),
-        (["id"], "schema"),
-        ("string", "schema"),
-    ],
-)
-def test_a_type_that_columns_do_not_have_is_refused(client: Any, schema: Any, argument: str) -> None:
-    with pytest.raises(da.ValidationError, check=about(argument)):
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema=schema)
 
 
 # Columns of promotion codes: names of statuses in each library, times of the last use.
