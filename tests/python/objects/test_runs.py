@@ -97,6 +97,17 @@ def test_a_file_may_be_an_object(connect: Any, service: da.Sandbox, store: Store
     assert temporary_files(tmp_path) == []
 
 
+def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None:
+    # Each day is written twice: as its response is, and once its parts are there.
+    with da.Sandbox(switches={"maximum_rows": 10}) as service:
+        service.load("promotion_code", [code(day, number) for day in (1, 2) for number in range(16)])
+        days = da.days("2024-01-01", "2024-01-03")
+        scan = connect(service, known_row_cap=10).scan_codes(allocated_time=days, on_suspected_cap="split")
+        report = scan.to_folder(store.url(), storage_options=store.options)
+    assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
+    assert store.names() == PARTS[:2]
+
+
 def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:
     def refuses(request: Request) -> tuple[int, str] | None:
         is_part = request.method in ("PUT", "POST") and ".parquet" in request.path

@@ -79,6 +79,29 @@ def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytes
             pickle.dumps(service.client().scan_codes(allocated_time=DAY))
 
 
+def test_a_plan_shows_requests_conditions_columns_and_what_the_client_does(connect: Any, sandbox: da.Sandbox) -> None:
+    client = connect(sandbox, timezone="Europe/Berlin")
+    sent = len(sandbox.requests)
+    codes = client.scan_codes(
+        ["id", "pool_id", "code_status"],
+        allocated_time=da.days("2024-01-01", "2024-04-01"),
+        code_status=["used", da.CodeStatus.SENT],
+        limit=2,
+        schema={"id": "json", "pool_id": "double"},
+        decode_status=True,
+    )
+    parts = ["91 requests", "USED (4), SENT (3)", "2024-01-01 … 2024-03-31", "pool_id float64", "2 rows", "day"]
+    assert [part for line, part in zip(codes.explain().splitlines(), parts, strict=True) if part not in line] == []
+    since = client.scan_codes(["last_used_time"], allocated_time=da.since("2024-07-01")).explain()
+    assert "allocated_time after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)\n" in since
+    where = da.col("customer_id").matches([f"c-{n}" for n in range(2_500)]) & da.col("name\x1b[2J").equals("x\n")
+    items = client.scan_items("customer", "name", where).explain()
+    assert items.startswith("customer (-1003) in 3 requests\n")
+    assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 985 more … c-1980, " in items
+    assert "\x1b" not in items
+    assert len(sandbox.requests) == sent
+
+
 @pytest.mark.parametrize("data", [{}, None, {"data": None}, {"data": {}}, []])
 def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> None:
     with serving(always(http({"code": 200, "message": "ok", "data": data}))) as server:
