@@ -33,6 +33,7 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
         body = client.validate_codes(["id"], allocated_time=DAY, code_status="used")
         url = f"{service.base_url}/access/api/item/search"
         assert scan.requests() == [{"method": "POST", "url": url, "body": body}]
+        assert repr(scan).startswith("Scan(scan_codes of id; ")
         where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
         named = client.with_options(attrs_format="string")
         (request,) = named.scan_items("customer", ["customer_id"], where).requests()

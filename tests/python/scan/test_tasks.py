@@ -212,6 +212,7 @@ def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
             assert copy.requests() == travelled(copy).requests() == task.requests()
             assert (copy.id, copy.column_names) == (task.id, task.column_names)
             assert repr(bare(copy)) == repr(bare(task))
+            assert repr(bare(task)).startswith(f"Task({task.id}: scan_")
             if way in {"codes", "codes of days", "typed", "codes as items"} and zone == "UTC":
                 assert copy.to_arrow().equals(task.to_arrow())
                 assert copy.to_dicts() == task.to_dicts()
