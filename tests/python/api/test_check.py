@@ -234,6 +234,28 @@ def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     return check
 
 
+def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
+    for after, before, first, other in (
+        (["a", "b"], [], "after_date", "before_date"),
+        ([], ["a"], "before_date", "after_date"),
+    ):
+        said, is_right = searched(after, before)
+        assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
+
+
+def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        is_search_of_end = len(server.requests) > 3
+        connection.sendall(
+            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
+        )
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
+    assert isinstance(check.errors["timezone"], da.ApiError)
+
+
 def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
     many = [f"b-{number}" for number in range(100)]
     said, is_right = searched(many, [])
