@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import itertools
-import pickle
-import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from support.arguments import about
+from support.contract import arguments, calls, named
+from support.hostile import TEXTS, is_one_harmless_line, texts_of
+from support.raw_server import EXPORT, RESPONSE, always, http, serving
 
 import dataaccess as da
 
@@ -92,19 +94,15 @@ def test_what_no_request_can_hold_is_refused(value: Any) -> None:
 
 
 @pytest.mark.slow
-def test_reading_a_list_of_lists_without_end_ends() -> None:
-    twice: list[Any] = []
-    twice.extend([twice, twice])
-    refuse(twice)
-
-
 def test_reading_ends_whatever_is_given() -> None:
     itself: list[Any] = []
     itself.append(itself)
+    twice: list[Any] = []
+    twice.extend([twice, twice])
     deep: Any = 1
     for _ in range(300):
         deep = [deep]
-    for value in (itself, deep):
+    for value in (itself, twice, deep):
         refuse(value)
     with pytest.raises(ValueError, match="1,000,000"):
         da.col("a").matches(itertools.count())
@@ -125,26 +123,181 @@ def test_an_error_of_the_callers_own_iterable_is_the_callers() -> None:
         body_of(Failing())
 
 
-def test_a_lookalike_is_not_taken_for_a_filter() -> None:
-    fake = type("Comparison", (), {"_given": lambda _self: ("after", 1, None, None, None)})()
-    with pytest.raises(da.ValidationError):
-        da.validate_codes(["id"], allocated_time=fake)
-
-
-def test_several_problems_are_one_line_with_the_first_and_three_of_a_kind_in_notes_of_tracebacks() -> None:
-    with pytest.raises(da.ValidationError) as caught:
-        da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
-    assert len(caught.value.problems) == 4
-    notes = caught.value.__notes__
-    assert len(notes) == 4
-    assert notes[0].startswith("code_status[0]: 10 ")
-    others = re.escape("(code_status[1], code_status[2], code_status)")
-    assert re.fullmatch(rf"{re.escape(notes[0])}; \D* 3 \D* {others}", str(caught.value))
-    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
-
-
 @pytest.mark.parametrize("statuses", [[7], [7, 8], [7, 8, 7], list(range(10, 16))])
 def test_problems_found_in_python_are_told_as_those_of_the_core(client: Any, statuses: list[int]) -> None:
     with pytest.raises(da.ValidationError) as caught:
         client.validate_codes(allocated_time=da.on("2024-01-15"), code_status=statuses, limit=0)
     assert da.ValidationError(problems=caught.value.problems).args == caught.value.args
+
+
+@pytest.mark.parametrize(
+    "condition", [da.on, da.days, da.yesterday, da.month, da.op, da.col("allocated_time").on("2024-01-15")]
+)
+def test_a_function_in_place_of_a_condition_is_refused(client: Any, condition: Any) -> None:
+    for call in (client.search_codes, client.scan_codes, client.validate_codes, da.validate_codes):
+        with pytest.raises(da.ValidationError) as caught:
+            call(allocated_time=condition)
+        assert [problem.argument for problem in caught.value.problems] == ["allocated_time"]
+
+
+# A hostile string in every argument: it is refused before anything is sent, or it arrives unchanged.
+
+
+NOTHING = http({**RESPONSE, "data": {"status": True, "data": []}})
+
+Call = Callable[[Any, str], Any]
+
+
+def where(client: Any, expression: Any) -> Any:
+    return client.search_items("customer", ["name"], expression)
+
+
+def items(client: Any, name: str, attrs: Any, **options: Any) -> Any:
+    return client.search_items(name, attrs, da.col("a").equals("b"), **options)
+
+
+def raw(client: Any, **members: Any) -> Any:
+    condition = {"column": "a", "data_type": "string", "operator": "matches", "value": ["b"], **members}
+    return where(client, {"OR": [{"AND": [condition]}]})
+
+
+def codes(client: Any, **arguments: Any) -> Any:
+    return client.search_codes(**{"attrs": ["id"], "allocated_time": da.on("2024-01-15"), **arguments})
+
+
+# A call that no string of the list makes valid.
+REFUSED: dict[str, Call] = {
+    "codes-attrs": lambda client, text: codes(client, attrs=[text]),
+    "audience_type": lambda client, text: codes(client, audience_type=text, allocated_audience="a"),
+    "code_status": lambda client, text: codes(client, code_status=[text]),
+    "raw-key": lambda client, text: raw(client, **{text: 1}),
+    "raw-group": lambda client, text: where(client, {"OR": [{"AND": [], text: []}]}),
+    "raw-filters": lambda client, text: where(client, {text: []}),
+    "where": where,
+    "item_type_id": lambda client, text: items(client, "customer", ["a"], item_type_id=text),
+    "limit": lambda client, text: codes(client, limit=text),
+    "export_id": lambda client, text: client.download_segment(text),
+}
+
+
+def attempt(call: Call, client: Any, text: str) -> da.ValidationError | None:
+    try:
+        call(client, text)
+    except da.ValidationError as error:
+        return error
+    return None
+
+
+def is_well_reported(error: da.ValidationError) -> bool:
+    """Whether every problem is reported in one line, with its path."""
+    reported = [text for problem in error.problems for text in (problem.argument, problem.path, problem.message)]
+    places = all(problem.argument for problem in error.problems)
+    return bool(reported) and places and all(map(is_one_harmless_line, [str(error), *reported]))
+
+
+# Cases of the contract whose texts may be any text, or a few.
+ARRIVES = [
+    *("a full search of codes", "a unit is sent as given", "an operator in place of matches"),
+    *("an object of one's own", "several attributes"),
+    *("attributes as a text where the platform takes one", "an operator with a unit", "filters with other types"),
+]
+
+
+def with_text(value: Any, text: str) -> Iterator[Any]:
+    """The arguments with a text in each place that has one."""
+    if isinstance(value, str):
+        yield text
+    elif isinstance(value, list | dict):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            for changed in with_text(each, text):
+                copy = value.copy()
+                copy[key] = changed
+                yield copy
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All strings of a body; a list of attributes may be one of them."""
+    if isinstance(value, str):
+        yield from (value, *value.split(","))
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(each)
+
+
+def call_of(name: str, given: dict[str, Any]) -> Call:
+    """A call with these arguments."""
+    return lambda client, _: getattr(client, name)(**given)
+
+
+@pytest.mark.parametrize("case", [case for case in calls("client") if case["name"] in ARRIVES], ids=named)
+def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, case: dict[str, Any]) -> None:
+    sent = 0
+    with serving(always(NOTHING)) as server:
+        client = connect(server.base_url, retry_for=0, **case.get("client", {}))
+        for name, text in texts_of(ARRIVES.index(case["name"])).items():
+            for given in with_text(case["arguments"], text):
+                error = attempt(call_of(case["call"], arguments({"arguments": given})), client, text)
+                sent += error is None
+                assert len(server.requests) == sent, (name, given)
+                if error is not None:
+                    assert is_well_reported(error), (name, error.problems)
+                elif text != "2024-01-01 00:00:00":
+                    assert text in texts_in(server.requests[-1].json), (name, given)
+    # Most strings are valid somewhere: refusing them all would pass the above.
+    assert sent > 20
+
+
+@pytest.mark.parametrize("position", REFUSED)
+def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(connect: Any, position: str) -> None:
+    with serving(always(NOTHING)) as server:
+        client = connect(server.base_url, retry_for=0)
+        for name, text in texts_of(list(REFUSED).index(position)).items():
+            error = attempt(REFUSED[position], client, text)
+            assert error is not None, name
+            assert is_well_reported(error), (name, error.problems)
+        assert server.requests == []
+
+
+def refusal(call: Callable[..., Any], *arguments: Any) -> str | None:
+    """What a call says of a setting or path that cannot be used."""
+    try:
+        call(*arguments)
+    except da.ConfigError as error:
+        return str(error)
+    return None
+
+
+def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> None:
+    with serving(always(http(EXPORT))) as server:
+        client = connect(f"{server.base_url}/base", retry_for=0)
+        for name, text in TEXTS.items():
+            for path in (text, f"/{text}", f"/a/{text}"):
+                before = len(server.requests)
+                reported = refusal(client.post, path, {})
+                if reported is None:
+                    arrived = server.requests[-1].path
+                    assert len(server.requests) == before + 1, name
+                    assert arrived.startswith("/base/"), (name, arrived)
+                    assert not {".", ".."} & set(arrived.split("/")), (name, arrived)
+                else:
+                    assert len(server.requests) == before, name
+                    assert is_one_harmless_line(reported), name
+
+
+@pytest.mark.parametrize("setting", ["token", "headers"])
+def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: str) -> None:
+    with serving(always(NOTHING)) as server:
+        for name, text in TEXTS.items():
+            before = len(server.requests)
+            options = {"token": {"token": text}, "headers": {"headers": {"X-Own": text}}}[setting]
+            reported = refusal(lambda options: codes(connect(server.base_url, retry_for=0, **options)), options)
+            if reported is None:
+                headers = server.requests[-1].headers
+                sent = headers["authorization"].removeprefix("Bearer ") if setting == "token" else headers["x-own"]
+                # HTTP does not count the blanks around a value.
+                assert sent == text.strip(" \t"), name
+            else:
+                assert len(server.requests) == before, name
+                assert setting in reported, (name, reported)
+                assert is_one_harmless_line(reported), name
+        assert 0 < len(server.requests) < len(TEXTS)

@@ -21,6 +21,7 @@ from support.open_points import TABLE
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
+from dataaccess._client.service_day import DaySearch, ServiceDay
 
 NONE_SUCH = {"code": 404, "message": "no such export", "data": None}
 DAY = "2024-01-15"
@@ -146,24 +147,11 @@ def test_an_export_that_has_not_ended_shows_no_code(connect: Any) -> None:
     assert check.answers["export codes"].state == "not found"
 
 
-def test_a_token_that_may_not_search_customers_says_so(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"generic_scope": "crm.read"}) as sandbox:
-        check = connect(sandbox, scopes=["item", "download"]).check()
-    assert check.answers["attrs_format"].state == "not found"
-    assert "customers" in check.answers["attrs_format"].detail
-    assert check.is_ok
-
-
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     check = connect("http://127.0.0.1:9").check()
     assert (check.is_reachable, check.is_ok, check.scopes) == (False, False, {"item": None, "download": None})
     assert isinstance(check.errors["scope item"], da.ConnectError)
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
-
-
-def test_an_export_that_does_not_exist_needs_the_scope_too(connect: Any) -> None:
-    with serving(in_turn(http(), http(NONE_SUCH))) as server:
-        assert connect(server.base_url).check().scopes == {"item": True, "download": None}
 
 
 @pytest.mark.parametrize("wrong", [http(NONE_SUCH, "404 Not Found"), http(b"nope", "404 Not Found")])
@@ -182,14 +170,6 @@ def test_each_request_is_sent_once(connect: Any) -> None:
         assert len(server.requests) == check.requests == 3
     with serving(in_turn(http(), http(EXPORT))) as server:
         assert connect(server.base_url).check().is_ok
-
-
-def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
-    before = len(sandbox.requests)
-    connect(sandbox).check(DAY)
-    searches = [request.body for request in sandbox.requests[before:] if "promotion_code" in str(request.body)]
-    operators = [body["filters"]["OR"][0]["AND"][-1]["operator"] for body in searches]
-    assert [operator for operator in operators if "date" in operator] == ["after_date", "before_date"]
 
 
 @pytest.mark.parametrize("day", [None, "1999-01-01"])
@@ -241,19 +221,6 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
     assert isinstance(check.errors["day_comparison"], da.ApiError)
 
 
-def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        is_search_of_end = len(server.requests) > 3
-        connection.sendall(
-            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
-        )
-
-    with serving(respond) as server:
-        check = connect(server.base_url).check(DAY)
-    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
-    assert isinstance(check.errors["timezone"], da.ApiError)
-
-
 @pytest.fixture
 def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     """What is found if the two searches find these codes, and `a` is a code of the day."""
@@ -276,6 +243,19 @@ def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
         assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
 
 
+def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        is_search_of_end = len(server.requests) > 3
+        connection.sendall(
+            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
+        )
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
+    assert isinstance(check.errors["timezone"], da.ApiError)
+
+
 def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
     many = [f"b-{number}" for number in range(100)]
     said, is_right = searched(many, [])
@@ -286,45 +266,6 @@ def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
 
 
 ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
-
-
-SWITCHED: list[dict[str, Any]] = [
-    {},
-    {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh", "day_comparison": "instants"},
-    *({"day_zone": zone} for zone in ("America/New_York", "Asia/Kathmandu")),
-    {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive", "attrs_format": "string", "value_type": "required"},
-]
-
-
-@pytest.mark.parametrize("switches", SWITCHED)
-def test_a_client_with_the_settings_that_were_found_reads_right_rows_without_a_warning(
-    switches: dict[str, Any],
-) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
-        check = sandbox.client().check(DAY, ENDED)
-        assert check.requests == len(sandbox.requests) <= MOST_REQUESTS
-        client = sandbox.client(**check.settings)
-        again = client.check(DAY, ENDED)
-        assert again.is_ok, str(again)
-        assert again.settings == check.settings
-        # Warnings are errors in tests.
-        ids = {
-            name: {row["id"] for row in client.search_codes(["id", "allocated_time"], allocated_time=time)}
-            for name, time in (
-                ("on", da.on(DAY)),
-                ("since", da.since(DAY)),
-                ("after", da.after(DAY)),
-                ("until", da.until(DAY)),
-                ("before", da.before(DAY)),
-            )
-        }
-        assert client.search_items(
-            "customer", ["customer_id", "name"], da.col("customer_id").equals("demo-customer-0001")
-        )
-    assert ids["on"]
-    assert ids["since"] == ids["on"] | ids["after"]
-    assert ids["until"] == ids["on"] | ids["before"]
-    assert not ids["on"] & (ids["after"] | ids["before"])
 
 
 @pytest.mark.slow
@@ -395,3 +336,150 @@ def test_a_service_of_one_unexpected_shape_ends_no_check(body: object) -> None:
     assert not {"timezone", "day_comparison", "known_row_cap"} & {*check.settings}
     assert str(check)
     assert check.to_dict()
+
+
+# Where a day of the service ends, by which rows come, in few searches, and never a wrong offset.
+
+
+QUARTER = timedelta(minutes=15)
+
+
+def milliseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000)
+
+
+def served_day(zone: str, times: list[datetime]) -> da.Sandbox:
+    """A sandbox that cuts its days in this zone, with a code without an audience at each time."""
+    sandbox = da.Sandbox(switches={"day_zone": zone})
+    rows = [
+        {"id": f"code-{number}", "allocated_time": f"{time:%Y-%m-%d %H:%M:%S}"} for number, time in enumerate(times)
+    ]
+    sandbox.load("promotion_code", rows)
+    return sandbox
+
+
+@pytest.mark.parametrize(
+    ("switches", "offsets"),
+    [
+        ({"day_zone": "America/New_York"}, ["UTC-05:00", "UTC-03:00"]),
+        ({"day_zone": "Asia/Kolkata"}, ["UTC+05:30", "UTC+06:30"]),
+        ({"day_zone": "Asia/Ho_Chi_Minh"}, ["UTC+07:00"]),
+        # The times are not of UTC.
+        ({"day_zone": "America/New_York", "source_timezone": "America/New_York"}, []),
+    ],
+)
+def test_a_stray_day_names_all_offsets_that_its_rows_allow(
+    connect: Any, switches: dict[str, Any], offsets: list[str]
+) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox, pytest.warns(da.StrayDayWarning) as caught:
+        connect(sandbox).search_codes(allocated_time=da.on(DAY))
+    (warning,) = caught
+    assert re.findall(r"UTC[+-]\d\d:\d\d", str(warning.message)) == offsets
+    assert "check(day)" in str(warning.message)
+
+
+LOCAL = "Asia/Ho_Chi_Minh"
+
+
+@pytest.mark.parametrize("timezone", ["UTC", LOCAL])
+@pytest.mark.parametrize("source_timezone", ["UTC", LOCAL])
+def test_a_platform_that_writes_its_own_times_has_a_right_setting(
+    connect: Any, timezone: str, source_timezone: str
+) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
+        check = connect(sandbox, timezone=timezone, source_timezone=source_timezone).check(DAY)
+    assert check.answers["timezone"].is_right is (timezone == LOCAL)
+    assert check.answers["source_timezone"].is_right is (source_timezone == LOCAL)
+    # The sign of such a zone is inverted.
+    assert {check.settings["timezone"], check.settings["source_timezone"]} <= {LOCAL, "Etc/GMT-7"}
+
+
+@pytest.mark.parametrize("day", ["2024-03-30", "2024-03-31", "2024-10-26", "2024-10-27", "2024-07-01"])
+@pytest.mark.parametrize("timezone", ["Europe/Berlin", "UTC"])
+def test_clock_changes_do_not_matter(connect: Any, day: str, timezone: str) -> None:
+    """Berlin has a day of 23 hours, and one of 25."""
+    noon = datetime.fromisoformat(f"{day}T12:00+00:00")
+    times = [noon + number * QUARTER for number in range(-4 * 48, 4 * 48)]
+    with served_day("Europe/Berlin", times) as sandbox:
+        check = connect(sandbox, timezone=timezone).check(day)
+        assert len(sandbox.requests) <= MOST_REQUESTS
+    assert check.answers["timezone"].is_right is (timezone == "Europe/Berlin"), check.answers["timezone"].detail
+    if timezone == "UTC":
+        assert "Europe/Berlin" in check.answers["timezone"].detail
+
+
+@given(
+    quarters=st.integers(1, 99),
+    sent=st.integers(0, 10_000).map(lambda number: 1_705_276_800_000 + number * 900_000),
+)
+def test_the_end_is_found_in_few_searches(quarters: int, sent: int) -> None:
+    end = sent + quarters * 900_000
+    search, count = DaySearch(sent, [ROW]), 0
+    while (instant := search.instant) is not None:
+        count += 1
+        search.add(["a"] if milliseconds(instant) < end else ["b"])
+    assert (search.end, search.problem) == (end, None)
+    assert count <= 8
+
+
+def test_a_day_of_25_hours_is_found() -> None:
+    search, count = DaySearch(0, [ROW]), 0
+    while (instant := search.instant) is not None:
+        count += 1
+        search.add(["a"] if milliseconds(instant) < 25 * 3_600_000 else [])
+    assert search.end == 25 * 3_600_000
+    assert count <= 8
+
+
+def test_a_service_that_ignores_the_day_is_no_finding(connect: Any) -> None:
+    rows = {"code": 200, "message": "", "data": {"status": True, "data": [ROW]}}
+    with serving(always(http(rows))) as server:
+        check = connect(server.base_url).check(DAY)
+        assert len(server.requests) <= MOST_REQUESTS
+    assert check.answers["timezone"].is_right is None
+    assert " 25 hours " in check.answers["timezone"].detail
+
+
+def day_ending(zone: str, local: str, times: list[str]) -> ServiceDay:
+    """A day that ends at this local midnight."""
+    end = datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone))
+    return ServiceDay(milliseconds(end), times)
+
+
+@pytest.mark.parametrize(
+    ("times", "in_utc", "in_own"),
+    [
+        (["2024-01-14 17:00:00", "2024-01-15 16:59:59"], True, False),
+        (["2024-01-15 00:00:00", "2024-01-15 23:59:59"], False, True),
+        (["2024-01-15 01:00:00", "2024-01-15 16:59:59"], True, True),
+        (["2024-01-15 01:00:00", "2024-01-16 01:00:00"], False, False),
+    ],
+)
+def test_the_zone_of_records_is_read_from_a_day_whose_end_is_known(
+    times: list[str],
+    in_utc: bool,
+    in_own: bool,
+) -> None:
+    day = day_ending("Asia/Ho_Chi_Minh", "2024-01-16", times)
+    assert (day.has_times_of("UTC"), day.has_own_times) == (in_utc, in_own)
+
+
+def test_the_dates_of_records_tell_zones_apart_that_cut_the_same_days() -> None:
+    times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
+    assert day_ending("Pacific/Auckland", "2024-01-16", times).zone_named("UTC") == "Etc/GMT-13"
+    assert day_ending("Pacific/Pago_Pago", "2024-01-16", times).zone_named("UTC") == "Etc/GMT+11"
+    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("UTC") is None
+    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("Pacific/Pago_Pago") == "Pacific/Pago_Pago"
+
+
+def test_an_offset_is_named_without_a_guess_about_clock_changes() -> None:
+    assert day_ending("America/New_York", "2024-01-16", []).zone_named("UTC") == "Etc/GMT+5"
+    assert day_ending("Asia/Kolkata", "2024-01-16", []).zone_named("UTC") == "Asia/Kolkata"
+    assert day_ending("Australia/Adelaide", "2024-07-16", []).zone_named("UTC") == "Australia/Darwin"
+    assert day_ending("Africa/Abidjan", "2024-01-16", []).zone_named("UTC") == "UTC"
+
+
+def test_times_of_no_known_zone_leave_an_interval_of_offsets() -> None:
+    day = day_ending("UTC", "2024-01-16", ["2024-01-15 03:00:00", "2024-01-16 01:30:00"])
+    assert day.record_offsets == "UTC+01:30 to UTC+03:00"
+    assert datetime.fromtimestamp(day.start / 1_000, UTC) == datetime(2024, 1, 15, tzinfo=UTC)

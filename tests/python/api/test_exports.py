@@ -97,12 +97,6 @@ def test_an_entry_that_failed_is_an_error_with_all_entries(connect: Any, code: A
     assert pickle.loads(pickle.dumps(error)).entries == error.entries
 
 
-@pytest.mark.parametrize("code", [200, "200", 200.0, None])
-def test_an_entry_without_a_code_of_failure_succeeded(connect: Any, code: Any) -> None:
-    with serving(always(http(ended(responseCode=code)))) as server:
-        assert len(connect(server.base_url).wait_for_segment(7, timeout=20)["entries"]) == 2
-
-
 @pytest.mark.slow
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
@@ -161,14 +155,6 @@ def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> Non
     assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)
 
 
-def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
-    def refuse(_status: object) -> None:
-        raise LookupError("enough")
-
-    with serving(always(http(export(None)))) as server, pytest.raises(LookupError):
-        connect(server.base_url).wait_for_segment(7, timeout=20, poll=0.01, on_update=refuse)
-
-
 def test_a_client_that_is_closed_ends_its_wait_in_a_pause() -> None:
     paused = threading.Event()
     with serving(always(http(export(None)))) as server, ThreadPoolExecutor(1) as pool:
@@ -193,3 +179,47 @@ def test_an_async_client_that_is_closed_ends_its_wait_in_a_pause() -> None:
 
     with serving(always(http(export(None)))) as server:
         asyncio.run(closed_in_a_pause(server.base_url))
+
+
+# Codes that mean success.
+
+
+def ended_with(*codes: Any) -> dict[str, Any]:
+    """An export whose entries have ended with these codes."""
+    entries = [{**ENTRY, "endTime": "2024-01-15T08:05:00.000Z", "responseCode": code} for code in codes]
+    return {**EXPORT, "data": {"entries": entries, "meta": {"total": len(entries)}}}
+
+
+@pytest.mark.parametrize(
+    ("success", "codes"),
+    [
+        ((200,), [200, "200", 200.0, "200.0", None]),
+        ([0], [0, "0", 0.0]),
+        ({"SUCCESS"}, ["SUCCESS"]),
+        ((200, "201"), [200, 201, "201"]),
+    ],
+)
+def test_an_export_that_ends_with_codes_of_success_succeeded(connect: Any, success: Any, codes: list[Any]) -> None:
+    with serving(always(http(ended_with(*codes)))) as server:
+        status = connect(server.base_url).wait_for_segment(7, timeout=20, success_codes=success)
+    assert status.is_finished
+    count = len(codes)
+    assert str(status).startswith(f"{count} {'entry' if count == 1 else 'entries'}: {count} finished")
+    assert "failed" not in status._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("success", "code"), [((0,), 200), (["SUCCESS"], "success"), ((200, 201), 202), ((0,), False), ((1,), True)]
+)
+def test_another_code_is_a_failure_and_ends_the_wait(connect: Any, success: Any, code: Any) -> None:
+    response = ended_with(code, None)
+    response["data"]["entries"][1]["endTime"] = None
+    with serving(always(http(response))) as server:
+        updates: list[Any] = []
+        with pytest.raises(da.SegmentExportError) as caught:
+            connect(server.base_url).wait_for_segment(7, timeout=20, success_codes=success, on_update=updates.append)
+        assert len(server.requests) == 1
+    assert "success_codes" in str(caught.value.hint)
+    (status,) = updates
+    assert not status.is_finished
+    assert str(status).startswith("2 entries: 1 running, 1 failed")

@@ -46,22 +46,6 @@ def test_a_schema_of_the_call_wins(client: Any) -> None:
     assert scan.tasks()[0].schema == scan.schema
 
 
-def test_names_are_checked_before_anything_is_sent(client: Any, service: da.Sandbox) -> None:
-    before = len(service.requests)
-    where = da.col("opend").after("2024-01-01") & da.col("store_id").equals("s-1")
-    for call in (client.search_items, client.scan_items, client.validate_items):
-        with pytest.raises(da.ValidationError) as caught:
-            call("store", ["store_id", "siez"], where)
-        attrs, column = caught.value.problems
-        assert (attrs.argument, column.path) == ("attrs[1]", "filters.OR[0].AND[0].column")
-        assert re.search(r'^store .* "siez"; .* "size"\?$', attrs.message)
-        assert re.search(r'^col\("opend"\)\.after: store .* "opend"; .* "opened"\?$', column.message)
-        assert "known_attributes" not in str(caught.value)
-    with pytest.raises(da.ValidationError, match=r'"note"; .* store_id, opened, size$', check=about("attrs[0]")):
-        client.scan_items("store", ["note"])
-    assert len(service.requests) == before
-
-
 def test_an_object_with_another_id_is_another_object(client: Any) -> None:
     assert client.validate_items("store", ["anything"], item_type_id=70)["itemTypeId"] == 70
 
@@ -73,22 +57,6 @@ def test_the_attributes_of_an_object_can_be_listed(client: Any) -> None:
         client.attributes("stoer")
     with pytest.raises(da.ConfigError, match=r"^[^?]* 'visit' [^?]*$"):
         client.attributes("visit")
-
-
-def test_a_misspelled_name_is_reported_with_a_declared_one(client: Any, service: da.Sandbox) -> None:
-    before = len(service.requests)
-    for call in (client.search_items, client.scan_items, client.validate_items):
-        with pytest.raises(da.ValidationError) as caught:
-            call("stroe", ["store_id"])
-        (problem,) = caught.value.problems
-        assert (problem.argument, problem.value) == ("item_type_id", None)
-        assert re.search(r"'stroe', .*\bitem_types .* 'store'\?$", problem.message)
-    assert len(service.requests) == before
-    with pytest.raises(da.ValidationError, match=r" 'custmer', .*\bitem_types .* 'customer'\?$"):
-        client.search_items("custmer", ["customer_id"])
-    with pytest.raises(da.ValidationError, match=r'^item_type_id: .* "basket", [^?]*$'):
-        client.search_items("basket", ["id"])
-    assert client.validate_items("stroe", ["id"], item_type_id=12)["itemTypeId"] == 12
 
 
 def test_the_id_of_a_customer_need_not_be_written() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import inspect
-import io
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
@@ -16,10 +15,7 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from dataaccess import _native
-
-CALLS = ["search_codes", "search_items", "scan_codes", "scan_items", "download_segment", "wait_for_segment"]
-CHECKS = ["validate_codes", "validate_items"]
+from dataaccess import _native, errors
 
 
 def names(kind: type) -> set[str]:
@@ -53,35 +49,6 @@ def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other
             assert inspect.getdoc(two), name
 
 
-def test_what_comes_of_scans_has_no_other_names() -> None:
-    shown = {"explain", "requests", "column_names", "schema", "last_stats"}
-    uses = {"head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_csv", "to_jsonl", "to_parquet"}
-    others = {"batches", "iter_rows", "count", "read_folder", "tasks", "to_folder"}
-    assert names(da.Scan) - SYNCHRONOUS == {*shown, *uses, *others}
-    assert names(da.Task) - names(da.Scan) == names(da.AsyncTask) - names(da.AsyncScan) == set()
-    forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
-    forms |= {"num_rows", "column_names", "shape", "schema"}
-    assert names(da.Batch) == forms
-    assert names(da.Table) == forms | {"stats", "head", "missing_ids"}
-
-
-@pytest.mark.parametrize("name", ["codes", "items"])
-def test_a_scan_takes_the_arguments_of_a_search_and_those_of_columns(name: str) -> None:
-    search, scan = (inspect.signature(getattr(da.Client, f"{call}_{name}")).parameters for call in ("search", "scan"))
-    more = {"on_suspected_cap", "schema"} | ({"decode_status"} if name == "codes" else set())
-    assert search.keys() ^ scan.keys() == {*more, "timeout"}
-
-
-@pytest.mark.parametrize("name", [*CALLS, *CHECKS])
-def test_a_function_of_the_module_has_the_signature_and_the_documentation_of_the_method(name: str) -> None:
-    method, function = getattr(da.Client, name), getattr(da, name)
-    assert parameters(function) == parameters(method)[1:]
-    with contextlib.redirect_stdout(io.StringIO()) as shown:
-        help(function)
-    assert f"{name}({'attrs' if 'codes' in name else ''}" in shown.getvalue()
-    assert str(inspect.getdoc(method)).splitlines()[0] in shown.getvalue()
-
-
 @pytest.mark.parametrize("call", [da.validate_codes, da.validate_items])
 def test_checking_a_request_reads_no_environment(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "no address")
@@ -106,20 +73,6 @@ def test_what_users_type_is_shown_and_sorted() -> None:
     assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
     kept = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
     assert kept <= {*EVERYTHING, "PROMOTION_CODE_ATTRIBUTES"}
-
-
-def test_tab_completion_shows_what_users_type() -> None:
-    shown = dir(da)
-    assert shown == sorted(shown)
-    assert {*da.__all__, "errors", "filters", "reports", "sandbox", "tokens", "types"} <= set(shown)
-    assert {name for name in shown if name.endswith(("Error", "Warning"))} <= set(da.errors.__all__)
-    assert dir(da.errors) == sorted(da.errors.__all__)
-
-
-def test_the_import_loads_no_module() -> None:
-    code = "import sys, dataaccess; print([name for name in sys.modules if name.startswith('dataaccess.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_no_other_name_is_found() -> None:
@@ -207,10 +160,6 @@ def test_synthetic_data_is_reported_once_a_process() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_real_address_is_no_sandbox() -> None:
-    assert not da.Client("https://cdp.example.com", token="tok").is_sandbox
-
-
 @pytest.mark.parametrize("end", ["stopped", "dropped"])
 def test_an_address_is_of_a_sandbox_only_while_it_runs(end: str) -> None:
     service = da.Sandbox()
@@ -224,3 +173,43 @@ def test_an_address_is_of_a_sandbox_only_while_it_runs(end: str) -> None:
     # Another service may have the port by now.
     assert not da.Client(address, token="tok").is_sandbox
     assert client.is_sandbox
+
+
+# The exceptions: their tree and their exit codes.
+
+
+CLASSES = [
+    value
+    for value in vars(errors).values()
+    if inspect.isclass(value) and issubclass(value, (da.DataAccessError, da.DataAccessWarning))
+]
+NAMES = {value.__name__ for value in CLASSES}
+
+
+def drawn() -> dict[str, str | None]:
+    """The tree at the top of the file: each class with its parent."""
+    parents: dict[str, str | None] = {}
+    above: list[str] = []
+    for line in inspect.getdoc(errors).splitlines():  # type: ignore[union-attr]
+        match = re.match(r"(?P<indent>[ │├└─]*)(?P<name>\w+(?:Error|Warning))\b", line)
+        if match and match["name"] in NAMES:
+            depth = len(match["indent"].removeprefix("    ")) // 3
+            above[depth:] = [match["name"]]
+            parents[match["name"]] = above[depth - 1] if depth else None
+    return parents
+
+
+def test_the_tree_is_as_drawn() -> None:
+    tree = drawn()
+    assert set(tree) == NAMES
+    for kind in CLASSES:
+        # A second class of ours is in brackets, as a builtin is.
+        ours = [base.__name__ for base in kind.__bases__ if base.__name__ in NAMES]
+        assert ours[:1] == [name for name in [tree[kind.__name__]] if name]
+        assert all(f"{kind.__name__} ({base})" in (errors.__doc__ or "") for base in ours[1:])
+
+
+@pytest.mark.parametrize(("reason", "code"), [("mismatch", 64), ("corrupt", 65), ("unusable", 74), (None, 74)])
+def test_the_exit_code_of_a_folder_follows_from_the_reason(reason: str | None, code: int) -> None:
+    assert da.FolderError("text", reason=reason).exit_code == code
+    assert da.FolderError("text", reason=reason, retryable=True).exit_code == 75

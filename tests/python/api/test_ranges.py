@@ -181,38 +181,86 @@ def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da
     )
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-def test_a_scan_keeps_its_days_in_pickles_and_lazy_queries(now: Any) -> None:
-    import pickle
-
-    import polars as pl
-
-    now("2024-01-16T20:00+00:00")
-    client = da.Client("sandbox:demo?until=2024-02-29")
-    scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.last_days(2))
-    days = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-14", "2024-01-16"))
-    now("2024-03-01T00:00+00:00")
-    assert pickle.loads(pickle.dumps(scan)).requests() == days.requests()
-    chosen = pl.col("id").str.ends_with("7")
-    assert scan.to_lazyframe().filter(chosen).collect().equals(days.to_lazyframe().filter(chosen).collect())
-    assert scan.to_polars().equals(days.to_polars())
+# The rows of searches, and warnings of rows of other days.
 
 
-def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, tmp_path: Any) -> None:
-    now("2024-01-16T20:00+00:00")
-    client = connect(sandbox)
+def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
+    row = {"name": "a code", "code_status": 1}
+    with da.Sandbox() as service:
+        service.load("promotion_code", [{**row, "id": "new"}])
+        client = connect(service)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status="available")
+        searched = {"allocated_time": da.since("2024-01-01"), "code_status": ["available"]}
+        for use in (lambda: client.search_codes(["id"], **searched), scan.to_dicts, scan.collect):
+            with pytest.warns(da.EmptyResultWarning, match=r"\ballocated_time\b") as caught:
+                assert len(use()) == 0
+            assert len(caught) == 1
+        # With another status, and once there is one, nothing is said.
+        assert (
+            client.search_codes(["id"], allocated_time=da.since("2024-01-01"), code_status=["available", "used"]) == []
+        )
+        service.load("promotion_code", [{**row, "id": "back", "allocated_time": "2024-01-02 10:00:00"}])
+        assert [row["id"] for row in client.search_codes(["id"], **searched)] == ["back"]
 
-    def run(days: Any, **options: Any) -> Any:
-        return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder(tmp_path, **options)
 
-    assert [str(task.day) for task in run(da.last_days(3)).files] == [
-        "2024-01-13",
-        "2024-01-14",
-        "2024-01-15",
-    ]
-    report = run(da.month("2024-01"), refresh=da.yesterday())
-    assert (report.new, report.kept, report.refreshed) == (28, 2, 1)
-    report = run(da.month("2024-01"), refresh=["last_days(2)", da.days("2024-01-03", "2024-01-05")])
-    assert [task.day for task in report.files if task.state == "refreshed"] == [
-        f"2024-01-{day:02}" for day in (3, 4, 14, 15)
-    ]
+HOURS = [f"2024-01-{day} {hour:02}:30:00" for day in (14, 15, 16, 17) for hour in range(24)]
+
+
+@pytest.fixture(scope="module")
+def vietnam() -> Any:
+    """A service that cuts its days in Vietnam, with a code and a store for each hour of four days."""
+    with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as service:
+        codes = [{"id": time, "name": "n", "allocated_time": time, "code_status": 3} for time in HOURS]
+        service.load("promotion_code", codes)
+        service.declare("store", 7, {"store_id": "string", "opened": "datetime"})
+        service.load("store", [{"store_id": time, "opened": time} for time in HOURS])
+        yield service
+
+
+def stores_of(client: Any, where: Any, attrs: tuple[str, ...] = ("store_id", "opened")) -> Any:
+    return client.search_items("store", list(attrs), where, item_type_id=7)
+
+
+ALLOCATED = da.col("allocated_time")
+
+SEARCHES: dict[str, Callable[[Any], Any]] = {
+    "search_codes": lambda client: client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15")),
+    "search_codes-days": lambda client: client.search_codes(
+        ["allocated_time"], allocated_time=da.days("2024-01-15", "2024-01-16")
+    ),
+    "search_items-codes": lambda client: client.search_items(
+        "promotion_code", ["allocated_time"], ALLOCATED.on("2024-01-15")
+    ),
+    "search_items": lambda client: stores_of(client, OPENED.on("2024-01-15")),
+    "search_items-and": lambda client: stores_of(
+        client, OPENED.on("2024-01-15") & da.col("store_id").matches([time for time in HOURS if time < "2024-01-15 02"])
+    ),
+    "search_items-or": lambda client: stores_of(client, OPENED.on("2024-01-15") | OPENED.on("2024-01-16")),
+    "scan_items": lambda client: client.scan_items(
+        "store", ["opened"], OPENED.on("2024-01-15"), item_type_id=7
+    ).to_polars(),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect: Any, vietnam: Any, name: str) -> None:
+    codes = name.startswith("search_codes") or name == "search_items-codes"
+    stray = rf"{'allocated_time' if codes else 'opened'} 2024-01-14 17:\d\d:\d\d \w+ \d{{4}}-"
+    zone = "" if name == "search_items-and" else r".*\bUTC\+07:00 "
+    with pytest.warns(da.StrayDayWarning, match=stray + zone) as caught:
+        assert len(SEARCHES[name](connect(vietnam)))
+    assert len(caught) == 1
+    assert len(SEARCHES[name](connect(vietnam, timezone="Asia/Ho_Chi_Minh")))
+
+
+UNCHECKED = {
+    "without the column": lambda client: stores_of(client, OPENED.on("2024-01-15"), ("store_id",)),
+    "a group without a day": lambda client: stores_of(
+        client, OPENED.on("2024-01-15") | da.col("store_id").equals("2024-01-17 10:30:00")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCHECKED)
+def test_only_days_that_every_row_must_be_of_are_checked(connect: Any, vietnam: Any, name: str) -> None:
+    assert UNCHECKED[name](connect(vietnam))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from support.arguments import about
@@ -13,7 +14,8 @@ from support.arguments import about
 import dataaccess as da
 from dataaccess import _contract, _native, _types
 from dataaccess._client.settings import KNOWN, SETTINGS
-from dataaccess._types import AttributeInfo, ClientSettings
+from dataaccess._display.column_types import COLUMN_TYPES
+from dataaccess._types import AttributeInfo, ClientSettings, ColumnType, ColumnTypeAlias
 from dataaccess.spark._options import checked
 from dataaccess.types import ClientOptions
 
@@ -98,3 +100,17 @@ def test_the_names_of_annotations_and_texts_are_those_of_the_numbers() -> None:
         info: AttributeInfo = da.PROMOTION_CODE_ATTRIBUTES[name]  # type: ignore[index] # one of them
         assert all(f"{number} {text}" in info.meaning for text, number in values.items())
     assert get_args(_types.CodeAttribute) == tuple(da.PROMOTION_CODE_ATTRIBUTES)
+
+
+SCAN: dict[str, Any] = {"attrs": ["name"], "allocated_time": da.on("2024-01-15")}
+
+
+def test_the_table_has_the_types_of_the_core(client: da.Client) -> None:
+    with pytest.raises(da.ValidationError, match=rf" {', '.join(COLUMN_TYPES)}$", check=about('schema["name"]')):
+        client.scan_codes(**SCAN, schema={"name": "none of them"})  # type: ignore[dict-item]
+    assert get_args(ColumnType) == tuple(COLUMN_TYPES)
+
+
+def test_the_core_knows_each_alias(client: da.Client) -> None:
+    for alias in chain.from_iterable(map(get_args, get_args(ColumnTypeAlias))):
+        assert client.scan_codes(**SCAN, schema={"name": alias}).schema["name"] in COLUMN_TYPES

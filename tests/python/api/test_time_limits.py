@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import pytest
-from support.arguments import about
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -88,24 +87,3 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
     assert (check.is_ok, list(check.errors)) == (False, ["scope item"])
     assert " 0.3 s" in str(check.errors["scope item"])
     assert (check.scopes, check.answers["timezone"].is_right) == ({"item": None, "download": None}, None)
-
-
-@pytest.mark.parametrize("timeout", [0, -1, "5", True])
-def test_the_timeout_of_a_check_is_a_positive_number(client: Any, timeout: Any) -> None:
-    with pytest.raises(da.ConfigError, check=about("timeout")):
-        client.check(timeout=timeout)
-
-
-@pytest.mark.parametrize(
-    ("day", "shown"),
-    [
-        (da.on("2024-01-15"), r' on\("2024-01-15"\) '),
-        (da.days("2024-01-01", "2024-01-03"), r" days\(.*\) "),
-        ("soon", ' "soon" .* 8601'),
-    ],
-)
-def test_a_day_that_is_none_is_named_as_the_caller_knows_it(connect: Any, day: Any, shown: str) -> None:
-    with serving(always(http())) as server:
-        with pytest.raises(da.ValidationError, match=shown, check=about("day")):
-            connect(server.base_url).check(day)
-        assert server.requests == []

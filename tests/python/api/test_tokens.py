@@ -12,8 +12,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from support.failures import DENIED
 from support.fast_clock import short_pauses
-from support.raw_server import always, http, serving
+from support.operations import WHOLE
+from support.raw_server import always, http, in_turn, serving
 from support.searches import search
 
 import dataaccess as da
@@ -149,3 +151,202 @@ def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -
         return sandbox.issue_token()
 
     assert search(connect(sandbox.base_url, token=token))
+
+
+# Tokens that expire or are refused: renewed in time, by one question for all calls.
+
+
+def test_a_refused_token_is_renewed_once_and_the_call_continues(connect: Any) -> None:
+    tokens = iter(["tok-old", "tok-new"])
+    with serving(in_turn(DENIED, http())) as server:
+        rows = search(connect(server.base_url, token=lambda: next(tokens)))
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert rows == [{"id": "a"}, {"id": "b"}]
+    assert sent == ["Bearer tok-old", "Bearer tok-new"]
+
+
+def test_a_token_that_stays_the_same_is_not_sent_again(connect: Any) -> None:
+    with serving(always(DENIED)) as server:
+        with pytest.raises(da.PermissionDeniedError):
+            search(connect(server.base_url, token=lambda: "tok-1"))
+        assert len(server.requests) == 1
+
+
+def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> None:
+    asked: list[float] = []
+
+    def token() -> tuple[str, datetime]:
+        asked.append(time.monotonic())
+        return f"tok-{len(asked)}", datetime.now(UTC) + timedelta(seconds=0.8 if len(asked) == 1 else 3600)
+
+    sent: list[str] = []
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token)
+        deadline = time.monotonic() + 20
+        while "Bearer tok-2" not in sent and time.monotonic() < deadline:
+            search(client)
+            sent = [request.headers["authorization"] for request in server.requests]
+            time.sleep(0.05)
+        search(client)
+        sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == ["Bearer tok-1"] * (len(sent) - 2) + ["Bearer tok-2"] * 2
+    first, second = asked
+    assert second - first > 0.35, "renewed before half of its life was over"
+
+
+@pytest.mark.quiet
+@pytest.mark.parametrize("renewal", ["fails", "hangs"])
+def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, renewal: str) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, datetime]:
+        asked.append(1)
+        if len(asked) > 1 and renewal == "fails":
+            raise OSError("the service of the tokens is away")
+        if len(asked) > 1:
+            time.sleep(3)
+        return "tok-1", datetime.now(UTC) + timedelta(seconds=5)
+
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=token, retry_for=0)
+        search(client)
+        time.sleep(2.6)
+        took = 0.0
+        for _ in range(3):
+            started = time.monotonic()
+            search(client)
+            took += time.monotonic() - started
+            # The first call begins the renewal, in another thread; the next ones are made while it hangs or after it.
+            while len(asked) == 1 and time.monotonic() < started + 1:
+                time.sleep(0.005)
+        assert took < 0.9
+        assert len(asked) == 2
+
+
+def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        if len(asked) < 3:
+            raise OSError("the service of the tokens is away")
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        assert search(connect(server.base_url, token=token))
+        assert len(server.requests) == 1
+    assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
+    with serving(always(http())) as server:
+        asked.clear()
+        with pytest.raises(da.ConfigError, match=r"\bOSError: "):
+            search(connect(server.base_url, token=token, retry_for=0))
+        assert asked == [1]
+
+
+@pytest.mark.parametrize("mistake", [TypeError, NameError, KeyError, ZeroDivisionError, AssertionError, RuntimeError])
+def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exception]) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        raise mistake("in my code")
+
+    with pytest.raises(da.ConfigError, match=rf"\b{mistake.__name__}: ") as caught:
+        search(connect("http://127.0.0.1:9", token=token))
+    assert (asked, caught.value.retryable) == ([1], False)
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        if 1 < len(asked) < 12:
+            raise OSError("the service of the tokens is away")
+        return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
+
+    def respond(connection: Any, _number: int) -> None:
+        time.sleep(0.15)
+        connection.sendall(http())
+
+    with serving(respond) as server:
+        client = da.Client(server.base_url, token=token, concurrency=1)
+        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).to_folder(
+            tmp_path / "run"
+        )
+    assert (report.rows, len(asked)) == (8, 12)
+
+
+def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
+    asked: list[int] = []
+
+    def token() -> tuple[str, float]:
+        asked.append(1)
+        time.sleep(0.1)
+        return "tok-1", time.time() + 20
+
+    with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
+        client = da.Client(server.base_url, token=token)
+        list(pool.map(lambda _: search(client), range(16)))
+    assert asked == [1]
+
+
+def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
+    running: list[int] = []
+    most: list[int] = []
+
+    def token() -> str:
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.4)
+        running.pop()
+        return "tok-1"
+
+    with serving(always(http())) as server:
+        client = da.Client(server.base_url, token=token)
+        hasty = client.with_options(timeout=0.1)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        with pytest.raises(da.RequestTimeoutError):
+            search(hasty)
+        assert most == [1]
+        assert search(client)
+
+
+def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any) -> None:
+    returned = threading.Event()
+
+    def token() -> str:
+        returned.wait(10)
+        return "tok-test"
+
+    with serving(always(WHOLE)) as server:
+        scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
+            ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
+        )
+        with pytest.raises(da.RequestTimeoutError, match=r" 0\.3 s\b.*\bcallable\b") as caught:
+            scan.to_dicts()
+        returned.set()
+    assert caught.value.phase == "token"
+    assert server.requests == []
+
+
+def test_r8_a_callable_that_hangs_is_called_again_by_the_call_after_one_that_gave_up(connect: Any) -> None:
+    returned = threading.Event()
+    calls: list[int] = []
+
+    def token() -> str:
+        calls.append(1)
+        if len(calls) == 1:
+            returned.wait(30)
+        return "tok-test"
+
+    with serving(always(WHOLE)) as server:
+        client = connect(server.base_url, token=token, timeout=1.2)
+        with pytest.raises(da.RequestTimeoutError, match=r"\btoken\b") as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert caught.value.phase == "deadline"
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        returned.set()
+    assert len(calls) == 2

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
+import time
 from typing import Any
 
 import pytest
 from support import kinds
 from support.compressed import PACK, packed
-from support.raw_server import RESPONSE, Close, always, serving
+from support.cycled import cycled
+from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
+from support.raw_server import RESPONSE, Close, always, http, serving
 from support.searches import search
-
-import dataaccess as da
 
 MANY = [{"id": f"row-{number}"} for number in range(30_000)]
 LONG = json.dumps({**RESPONSE, "data": {"status": True, "data": MANY}}).encode()
@@ -36,14 +38,6 @@ def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, en
         assert search(connect(server.base_url)) == MANY
 
 
-def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
-    body = gzip.compress(b'{"code":301,"message":"Permission denied","data":"no"}')
-    with serving(always(packed(body, status="403 Forbidden"))) as server:
-        with pytest.raises(da.PermissionDeniedError) as caught:
-            search(connect(server.base_url))
-        assert (caught.value.code, caught.value.api_message) == (301, "Permission denied")
-
-
 def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
     body = gzip.compress(LONG)[:-7]
     for length in (None, len(body) + 7):
@@ -58,13 +52,58 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
         assert f"{len(body)} bytes" in str(caught.value)
 
 
-def test_a_limit_still_ends_early(connect: Any) -> None:
-    early = b'{"code":200,"data":{"status":true,"data":[' + LONG.partition(b'"data": [')[2]
+# A response with both Content-Length and chunks: the chunks count, and nothing behind them is a response.
 
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(packed(gzip.compress(early)[:-5], length=2**40))
-        connection.recv(1)
+
+BODY = json.dumps(GOOD).encode()
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+
+
+def with_two_ends(body: bytes, length: int, *, length_first: bool = False) -> bytes:
+    """A body in two chunks, with a `Content-Length` besides."""
+    length_header = f"Content-Length: {length}\r\n".encode()
+    framing = length_header + CHUNKED if length_first else CHUNKED + length_header
+    half = len(body) // 2
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:], b""))
+    return b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n" + chunks
+
+
+@pytest.mark.fault("H11")
+@pytest.mark.parametrize(
+    ("length", "length_first", "ask"),
+    cycled([0, 7, len(BODY), 2**40], [False, True], [SEARCH, DOWNLOAD]),
+    ids=str,
+)
+def test_the_chunks_count(connect: Any, ask: Operation, length: int, *, length_first: bool) -> None:
+    with serving(always(with_two_ends(BODY, length, length_first=length_first))) as server:
+        client = connect(server.base_url, retry_for=0)
+        for _ in range(3):
+            assert ask(client) == ask.result
+        assert (len(server.requests), server.connections) == (3, 1)
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Operation, *, is_later: bool) -> None:
+    sent = threading.Semaphore(0)
+    false = http({"code": 200, "data": {"status": True, "data": [{"id": "false"}], "entries": [{"false": 1}]}})
+
+    def respond(connection: Any, number: int) -> None:
+        doubtful = with_two_ends(BODY, len(BODY) + len(false))
+        if number % 2:
+            connection.sendall(WHOLE)
+        elif is_later:
+            connection.sendall(doubtful)
+            time.sleep(0.02)
+            connection.sendall(false)
+        else:
+            connection.sendall(doubtful + false)
+        sent.release()
 
     with serving(respond) as server:
-        client = connect(server.base_url)
-        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3) == MANY[:3]
+        client = connect(server.base_url, retry_for=0)
+        for _ in range(10):
+            assert ask(client) == ask.result
+            assert sent.acquire(timeout=10)
+            # So that the client has seen what came while its connection was idle.
+            time.sleep(0.05)
+        assert len(server.requests) == 10

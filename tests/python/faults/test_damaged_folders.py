@@ -1,7 +1,9 @@
-"""Folders of another query, locked, damaged, or writable by others. `process/test_killed_runs.py` kills their runs."""
+"""Folders of another query, locked, damaged, full, or writable by others. `test_run_interruption.py` kills runs."""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import random
 import subprocess
@@ -13,8 +15,8 @@ from typing import Any
 import pytest
 from support import kinds
 from support.damage import check, cuts, flips, scan_of
-from support.parts import in_parts
-from support.raw_server import always, serving
+from support.full_disk import small_disk
+from support.raw_server import serving
 from support.runs import (
     HIDDEN,
     ROWS,
@@ -23,6 +25,7 @@ from support.runs import (
     parts,
     rows_in,
     some_days,
+    tasks_done,
 )
 from support.streams import response_of
 
@@ -57,56 +60,6 @@ def test_a_folder_of_another_query_is_refused(connect: Any, service: da.Sandbox,
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
     # What is not the query may change.
     assert scan({}, {"concurrency": 1}).to_folder(tmp_path).rows == len(rows_in(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("value_type", "pattern"), ("condition_type", "own"), ("data_type", "version")]
-)
-def test_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str, value: str) -> None:
-    def scan(day: str, **types: str) -> Any:
-        opened = {"column": "opened", "data_type": "datetime", "operator": "equals", "value": day, "time_unit": "DAY"}
-        condition = {"column": "x", "data_type": "string", "operator": "equals", "value": ["a"], **types}
-        where = {"OR": [{"AND": [opened, condition]}]}
-        return client.scan_items("store", ["x"], where, item_type_id=7, schema={"x": "string"})
-
-    with serving(always(response_of([{"x": "a"}]))) as server:
-        client = da.Client(server.base_url, token="tok-test")
-        scan("2024-01-15").to_folder(tmp_path)
-        for day in ("2024-01-15", "2024-01-16"):
-            with pytest.raises(kinds.Mismatch) as caught:
-                scan(day, **{name: value}).to_folder(tmp_path)
-            assert caught.value.field == "x"
-        assert len(server.requests) == 1
-
-
-def test_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    def scan(name: str, number: int, values: int = 6, attrs_format: Any = "array", **options: Any) -> Any:
-        where = da.col("id").matches([f"x-{value}" for value in range(values)])
-        schema = {"id": "string"}
-        options = {"schema": schema, **options}
-        return in_parts(
-            3,
-            connect(service, attrs_format=attrs_format).scan_items,
-            name,
-            ["id"],
-            where,
-            item_type_id=number,
-            **options,
-        )
-
-    service.declare("store", 7, {"id": "string"})
-    service.declare("shop", 8, {"id": "string"})
-    scan("store", 7).to_folder(tmp_path)
-    refused = {
-        "item type": scan("shop", 8),
-        "attrs": scan("store", 7, attrs_format="string"),
-        "id": scan("store", 7, 5),
-    }
-    for field, each in refused.items():
-        with pytest.raises(kinds.Mismatch) as caught:
-            each.to_folder(tmp_path)
-        assert caught.value.field == field
-        assert "x-1" not in str(caught.value)
 
 
 # Runs at a service that never responds, and prints a line once the run holds the lock.
@@ -183,19 +136,6 @@ def test_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sandb
     assert SAMPLE // 2 < sum(turned) < SAMPLE
     for damage in chance.sample(list(cuts(whole)), SAMPLE):
         assert check(client, whole, damage, tmp_path / "run")
-
-
-def test_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
-    scan.to_folder(tmp_path)
-    before = rows_in(tmp_path)
-    for gone in (parts(tmp_path)[1:3], parts(tmp_path)):
-        for path in gone:
-            path.unlink()
-        service.clear_requests()
-        assert scan.to_folder(tmp_path).rows == ROWS
-        assert len(service.requests) == len(gone)
-        assert rows_in(tmp_path) == before
 
 
 def test_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -293,3 +233,77 @@ def test_a_folder_or_a_part_of_another_user_is_refused_before_anything_is_sent(
         scan.to_folder(folder)
     assert caught.value.path == str(path)
     assert service.requests == []
+
+
+# A run whose disk is full, or whose files may not grow (S2).
+
+
+# Runs where files must not grow beyond some bytes, and once more where they may.
+FULL = """
+import json, resource, sys
+from pathlib import Path
+import dataaccess as da
+
+base_url, folder, limit, *attrs = sys.argv[1:]
+client = da.Client(base_url, concurrency=1)
+scan = client.scan_codes(attrs or None, allocated_time=da.days("2024-01-01", "2024-01-09"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
+try:
+    scan.to_folder(folder)
+except da.FileError as error:
+    left = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
+    is_disk = isinstance(error, OSError)
+    outcome = {"errno": error.errno, "path": error.path, "left": left, "is_disk": is_disk}
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+report = scan.to_folder(folder)
+print(json.dumps({**outcome, "rows": report.rows, "kept": report.kept}))
+"""
+
+
+@pytest.mark.fault("S2")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+@pytest.mark.parametrize(
+    ("limit", "attrs", "what", "keeps"),
+    [
+        (0, ["id"], "/.dataaccess/lock", False),
+        (1_000, [], "/day=2024-01-01/part-0.parquet", False),
+        # Between the sizes of the first two parts.
+        (4_000, [], "/day=2024-01-02/part-0.parquet", True),
+    ],
+)
+def test_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
+    service: da.Sandbox, tmp_path: Path, limit: int, attrs: list[str], what: str, *, keeps: bool
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, service.base_url, str(tmp_path), str(limit), *attrs],
+        env={**os.environ, "DATAACCESS_TOKEN": service.issue_token()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    outcome = json.loads(done.stdout)
+    assert (outcome["errno"], outcome["is_disk"]) == (errno.EFBIG, True)
+    assert outcome["path"].endswith(what)
+    # No partial or temporary file is left.
+    assert all(path.endswith(("/.dataaccess/lock", "/part-0.parquet")) for path in outcome["left"])
+    assert (outcome["kept"] > 0) == keeps
+    assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
+def test_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path, "80k"):
+        scan = by_day(connect(service, concurrency=2))
+        (tmp_path / "ballast").write_bytes(bytes(48 * 1024))
+        with pytest.raises(da.FileError, match=rf"\b8\b.*{tmp_path / 'run'}") as caught:
+            scan.to_folder(tmp_path / "run")
+        assert caught.value.errno == errno.ENOSPC
+        assert caught.value.report is not None
+        done = len(caught.value.report.files)
+        assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) == done < 8
+        (tmp_path / "ballast").unlink()
+        assert scan.to_folder(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import RESPONSE, http, serving
+from support import kinds
+from support.operations import Operation
+from support.raw_server import RESPONSE, always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
@@ -44,3 +47,76 @@ def test_nothing_is_read_from_the_current_folder(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     with pytest.raises(da.ConfigError):
         da.Client(token="tok-test")
+
+
+# Responses without records.
+
+
+# H29: every way to have no records, and the value in their place.
+EMPTY: dict[str, tuple[dict[str, Any], str]] = {
+    "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
+    "H29-null": ({"data": {"status": True, "data": None}}, "data.data null"),
+    "H29-object": ({"data": {"status": True, "data": {}}}, "data.data {}"),
+    "H29-absent": ({"data": {"status": True}}, "data.data absent"),
+    "H29-data-list": ({"data": []}, "data []"),
+    "H29-data-null": ({"data": None}, "data null"),
+    "H29-data-object": ({"data": {}}, "data {}"),
+    "H29-data-absent": ({}, "data absent"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+@pytest.mark.parametrize("case", EMPTY)
+def test_every_empty_response_is_no_rows_and_reported(connect: Any, case: str) -> None:
+    members, reported_as = EMPTY[case]
+    with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
+        client = connect(server.base_url)
+        assert search(client) == []
+        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert list(scan.batches()) == []
+        assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
+        assert scan.collect().num_rows == 0
+        assert scan.last_stats.empty_shape == reported_as
+
+
+def test_a_response_without_data_is_warned_of(connect: Any) -> None:
+    numbers = iter(range(100))
+
+    def serve(connection: Any, _number: int) -> None:
+        data = {} if next(numbers) % 3 == 0 else {"data": {"status": True, "data": [{"id": "a"}]}}
+        connection.sendall(http({"code": 200, **data}))
+
+    with serving(serve) as server:
+        client = connect(server.base_url, concurrency=1)
+        days = da.days("2024-01-15", "2024-01-18")
+        with pytest.warns(da.IncompleteWarning, match=r"\b1 of 3\b.*`data` \(2024-01-15\)"):
+            assert client.scan_codes(["id"], allocated_time=days).collect().num_rows == 2
+        with pytest.warns(da.IncompleteWarning, match="`data`"):
+            assert search(client) == []
+
+
+# No redirect is followed.
+
+
+@pytest.mark.fault("H18")
+@pytest.mark.parametrize(
+    ("to", "host"),
+    [
+        ("http://localhost:{other}/access/api/item/search", "localhost"),
+        ("http://127.0.0.1:{own}/access/api/item/search", "127.0.0.1"),
+        ("/access/api/item/other", "127.0.0.1"),
+        ("http://[", ""),
+        ("", ""),
+    ],
+)
+def test_a_redirect_is_reported_and_not_followed(connect: Any, ask: Operation, to: str, host: str) -> None:
+    def respond(connection: Any, _number: int) -> None:
+        location = f"Location: {to.format(own=server.port, other=other.port)}"
+        connection.sendall(http(b"", "307 Moved", headers=(location,) if to else ()))
+
+    with serving(always(http())) as other, serving(respond) as server:
+        client = connect(server.base_url, token="tok-secret", headers={"X-Api-Key": "hunter2"})
+        with pytest.raises(kinds.Redirect) as caught:
+            ask(client)
+        assert (len(server.requests), other.connections) == (1, 0)
+    assert caught.value.location_host == host

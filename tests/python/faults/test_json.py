@@ -155,77 +155,6 @@ def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
     assert case.verdict in ERRORS
 
 
-def nested(depth: int) -> bytes:
-    return b"[" * depth + b"]" * depth
-
-
-@pytest.mark.fault("J5")
-def test_a_hundred_and_twenty_eight_brackets_are_the_limit(connect: Any) -> None:
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        for ask in WAYS:
-            # Four are open around a value of a record, one around a value of the envelope.
-            for body in (in_a_record(nested(124)), in_a_skipped_key(nested(124)), in_the_envelope(nested(127))):
-                bodies.body = body
-                assert len(ask(client)) == 1
-            for body in (in_a_record(nested(125)), in_a_skipped_key(nested(125)), in_the_envelope(nested(128))):
-                bodies.body = body
-                error = raised_by(ask, client)
-                assert isinstance(error, kinds.InvalidJson)
-                assert "128" in str(error)
-                assert error.offset == body.index(b"[" * 120) + (124 if b'"x"' not in body else 127)
-
-
-@pytest.mark.parametrize("count", [100_000, 10_000_000])
-@pytest.mark.parametrize("bracket", [b"[", b'{"k":'])
-def test_endless_brackets_are_refused_in_any_place(connect: Any, count: int, bracket: bytes) -> None:
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        # In a value that was asked for, in one that is skipped, and in the envelope.
-        for head in (in_a_record(b"")[:-5], in_a_skipped_key(b"")[:-5], b'{"code":200,"x":'):
-            bodies.body = head + bracket * (count // len(bracket))
-            for ask in (rows, columns):
-                error = raised_by(ask, client)
-                assert isinstance(error, kinds.InvalidJson), repr(error)
-                assert error.offset is not None
-                assert error.offset < len(head) + 129 * len(bracket)
-                assert error.attempts == 1
-
-
-LONG_NUMBERS = {
-    "whole": b"9" * 5_000,
-    "negative": b"-" + b"9" * 5_000,
-    "fraction": b"0." + b"1" * 5_000,
-    "fraction-of-a-large-one": b"1" * 5_000 + b".5",
-    "exponent": b"1e" + b"0" * 5_000 + b"1",
-    "just-too-long": b"1" * 1_025,
-}
-
-
-@pytest.mark.fault("J4")
-@pytest.mark.parametrize("case", LONG_NUMBERS)
-def test_a_number_of_more_than_a_kibibyte_is_no_number(connect: Any, case: str) -> None:
-    number = LONG_NUMBERS[case]
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        for body in (
-            in_a_record(number),
-            in_a_skipped_key(number),
-            in_a_record(b'{"k":[%s]}' % number),
-            in_a_skipped_key(b'[1,{"k":%s}]' % number),
-            in_the_envelope(number),
-            in_the_envelope(b"[0,%s ]" % number),
-        ):
-            bodies.body = body
-            for ask in WAYS:
-                error = raised_by(ask, client)
-                assert isinstance(error, kinds.InvalidJson), (body[:60], repr(error))
-                assert error.attempts == 1
-
-
 def test_a_number_of_a_kibibyte_is_kept_to_the_last_digit(connect: Any) -> None:
     bodies = Bodies()
     with serving(bodies) as server:
@@ -258,37 +187,6 @@ def test_a_record_of_sixty_four_mebibytes_is_the_limit(connect: Any) -> None:
                 error = raised_by(ask, client)
                 assert isinstance(error, kinds.TooLarge), repr(error)
                 assert (error.field, error.limit, error.attempts) == (field, 64 * MEBIBYTE, 1)
-
-
-def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
-    bodies = Bodies()
-    many = b",".join(b'"%d":0' % number for number in range(800_000))
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        for body in (b'{"code":200,%s}' % many, b'{"code":200,"data":{%s}}' % many):
-            bodies.body = body
-            error = raised_by(rows, client)
-            assert isinstance(error, kinds.TooLarge), repr(error)
-            assert (error.field, error.limit) == ("members", 64 * MEBIBYTE)
-
-
-def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
-    bodies = Bodies()
-    bodies.body = b'{"code":200,"data":{%s}}' % b",".join(b'"%d":0' % number for number in range(20_000))
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        assert len(client.post("/access/api/other", {})["data"]) == 20_000
-        bodies.body = bodies.body[:-2] + b',"7":1}}'
-        with pytest.raises(kinds.Envelope):
-            client.post("/access/api/other", {})
-
-
-@pytest.mark.parametrize("value", [b"[1 2]", b'["a" "b"]', b"{1  :2}", b"tr ue"])
-def test_blanks_make_no_json_of_what_is_none(connect: Any, value: bytes) -> None:
-    bodies = Bodies()
-    bodies.body = b'{"code":200,"data":{"x":' + value.replace(b" ", b" " * 300_000) + b"}}"
-    with serving(bodies) as server, pytest.raises(kinds.InvalidJson):
-        connect(server.base_url).post("/access/api/other", {})
 
 
 def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 from support.compressed import packed, spaces
 from support.memory import MIB, grown
 from support.raw_server import Close, always, serving
+from support.slow_consumer import MEBIBYTE, rest
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads the memory from /proc"),
@@ -153,3 +154,20 @@ def test_a_small_response_takes_little_memory(case: str) -> None:
         outcome, growth = grown(server.base_url, call, limit)
     assert outcome == expected
     assert growth < most
+
+
+# A consumer that stops reading: the response waits at the service, not in memory (R6).
+
+
+SIZE = 64 * MEBIBYTE
+
+
+@pytest.mark.quiet
+@pytest.mark.fault("R6")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_consumer_that_rests_holds_back_the_service_and_loses_nothing(kind: str) -> None:
+    rested, records = rest(kind, SIZE, seconds=1)
+    assert rested.sent_before == rested.sent_after < SIZE // 2, rested
+    assert rested.grown_while_resting < 8 * MEBIBYTE, rested
+    assert rested.grown < 24 * MEBIBYTE, rested
+    assert rested.rows == records

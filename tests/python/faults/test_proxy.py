@@ -275,24 +275,3 @@ def test_a_variable_that_names_no_proxy_is_refused_by_its_name(monkeypatch: pyte
     assert "hunter2" not in str(caught.value) + repr(caught.value.__cause__)
     monkeypatch.setenv("NO_PROXY", "service.invalid")
     da.Client(SERVICE, token="tok")
-
-
-def test_functions_of_the_module_follow_the_variables_of_proxies(
-    service: RawServer, trusting: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for variable in ("XDG_CONFIG_HOME", "APPDATA"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    (tmp_path / "dataaccess").mkdir()
-    (tmp_path / "dataaccess" / "config.toml").write_text("[profiles.once]\nretry_for = 0\n", encoding="utf-8")
-    monkeypatch.setenv("DATAACCESS_PROFILE", "once")
-    monkeypatch.setenv("DATAACCESS_BASE_URL", SERVICE)
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusting["ca_bundle"]))
-    with serving(closing(b"HTTP/1.1 403 Forbidden\r\n\r\n")) as bad, serving(tunnel(service.port)) as good:
-        monkeypatch.setenv("HTTPS_PROXY", bad.base_url)
-        with pytest.raises(kinds.Proxy):
-            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-        monkeypatch.setenv("HTTPS_PROXY", good.base_url)
-        for _ in range(2):
-            assert da.search_codes(["id"], allocated_time=da.on("2024-01-15")) == ROWS
-        assert good.connections == 1

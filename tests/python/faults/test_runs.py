@@ -153,14 +153,3 @@ def test_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_pat
         assert scan.to_folder(tmp_path).rows == 50
         assert sorted(values_asked(server)[50:]) == ["17", "42"]
     assert [row["n"] for row in rows_in(tmp_path)] == list(range(50))
-
-
-def test_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, tmp_path: Path) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(
-            http(b"", "500 Internal Server Error") if value == "1" else response_of([{"n": 1, "text": "x"}])
-        )
-
-    with responding(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
-        by_value(connect(server.base_url, retry_for=0), ["0", "1"]).to_folder(tmp_path)
-    assert caught.value.retryable

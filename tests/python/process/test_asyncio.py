@@ -107,17 +107,6 @@ def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
     run(main())
 
 
-def test_a_large_response_comes_whole(run: Run) -> None:
-    text = "x" * 400_000
-
-    async def main() -> None:
-        client = da.AsyncClient(server.base_url, token="tok")
-        assert (await client.post("/any", {}, idempotent=True))["data"] == [text]
-
-    with serving(lambda connection, _: connection.sendall(http({"code": 200, "data": [text]}))) as server:
-        run(main())
-
-
 def test_a_client_serves_the_loops_of_several_threads(run: Run, sandbox: da.Sandbox) -> None:
     client = sandbox.async_client()
 

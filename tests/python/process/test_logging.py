@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import gc
 import logging
 import os
 import re
@@ -13,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -118,18 +116,6 @@ def test_records_are_handled_where_the_call_was_made(kept: Kept, *, asynchronous
     assert kept.places == [(threading.get_ident(), "the call")] * 5
 
 
-def test_a_retry_is_reported_before_its_pause_is_over(connect: Any, kept: Kept) -> None:
-    seen: list[int] = []
-
-    def respond(connection: Any, number: int) -> None:
-        seen.append(len(kept.records))
-        connection.sendall(http(b"", "503 Busy", headers=("Retry-After: 1",)) if number == 0 else http())
-
-    with serving(respond) as server:
-        search(connect(server.base_url))
-    assert seen[1] >= 3
-
-
 @pytest.mark.parametrize(
     ("levels", "expected"),
     [
@@ -181,16 +167,6 @@ def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any, outcome: str
     assert (ended.name, ended.outcome, ended.status) == ("dataaccess.access", outcome, 200)
 
 
-@pytest.mark.both_clients
-def test_a_stream_that_is_closed_early_logs_its_end(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
-    batches = connect(sandbox).scan_codes(allocated_time=da.after("2024-01-01")).batches(max_rows=10)
-    next(batches)
-    batches.close()
-    del batches
-    gc.collect()
-    assert [record.outcome for record in kept.wait_for(2)[1:]] == ["cancelled"]
-
-
 @contextmanager
 def handling(emit: Callable[[], object]) -> Iterator[None]:
     """A handler that does this with each record."""
@@ -239,38 +215,6 @@ def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
             search(da.Client(server.base_url, token="tok"))
         # The end is logged too, a little later: not during the next test.
         assert len(kept.wait_for(2)) == 2
-
-
-def test_sixteen_threads_each_log_their_own(sandbox: da.Sandbox, kept: Kept) -> None:
-    client = sandbox.client()
-
-    def work() -> None:
-        for _ in range(10):
-            search(client)
-
-    with ThreadPoolExecutor(16) as pool:
-        for task in [pool.submit(work) for _ in range(16)]:
-            task.result()
-    assert len(kept.records) == 16 * 10 * 2
-    by_request: dict[str, set[int]] = {}
-    for record, (ident, _) in zip(kept.records, kept.places, strict=True):
-        by_request.setdefault(record.request_id, set()).add(ident)
-    assert all(len(idents) == 1 for idents in by_request.values())
-
-
-QUIET = """
-import sys, dataaccess as da
-[getattr(da, name) for name in da.__all__]
-assert "logging" not in sys.modules
-with da.Sandbox.demo(until="2024-02-29") as sandbox, sandbox.fault("status", status=503, times=1) as fault:
-    sandbox.client().download_segment(5637051)
-    assert fault.hits == 1
-"""
-
-
-def test_nothing_is_printed_by_itself() -> None:
-    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, check=True, text=True)
-    assert (done.stdout, done.stderr) == ("", "")
 
 
 LATE = """
@@ -341,14 +285,6 @@ def documented(logger: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", "".join(rows)))
 
 
-def test_a_retry_names_its_day_and_what_happened(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:
-    days = da.days("2024-01-14", "2024-01-16")
-    with sandbox.fault("status", status=503, times=1), sandbox.client(concurrency=1) as client:
-        client.scan_codes(["id"], allocated_time=days).collect()
-    (record,) = [each for each in caplog.records if each.name == "dataaccess.retry"]
-    assert (vars(record)["day"], vars(record)["reason"]) == ("2024-01-14", "ThrottledError")
-
-
 def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:
     failures = [OSError(111, "Connection refused"), ConnectionError("vault-7")]
 
@@ -415,9 +351,3 @@ def test_a_program_with_handlers_prints_each_record_once(place: str) -> None:
     text = printed("debug", setup)
     assert text.count(", request ") == 7
     assert NAMES.findall(text) == []
-
-
-def test_a_level_that_is_none_is_a_warning_that_names_them() -> None:
-    text = printed("loud")
-    assert "DataAccessWarning" in text
-    assert all(word in text for word in ("DATAACCESS_LOG", "debug", "info", "warning"))

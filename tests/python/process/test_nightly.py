@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 from support.nightly import SCRIPT, Job, Night
 from support.pages import blocks
-from support.programs import free_port
 from support.runs import code, parts, rows_in, some_days
 
 import dataaccess as da
@@ -94,27 +93,6 @@ def test_it_grows_and_requests_days_for_three_nights(tmp_path: Path) -> None:
     }
     assert frame.set_index("id")["code_status"][code(2, 0)["id"]] == 4
     assert len(done(job)) == 36
-
-
-def test_it_outlasts_an_outage(tmp_path: Path) -> None:
-    port, token = free_port(), "a-token-of-the-tests"
-    job = Job(f"http://127.0.0.1:{port}", str(tmp_path / "codes"), tmp_path / "token", dict(os.environ))
-    job.give(token)
-    with da.Sandbox(port=port, token=token) as service:
-        service.load("promotion_code", CODES)
-        with held(service, job) as (night, _):
-            service.stop()
-            time.sleep(0.2)
-            # No request is answered before the rows are there.
-            with da.Sandbox(port=port, token=token, switches={"latency": 2}) as again:
-                again.load("promotion_code", CODES)
-                again.switch(latency=0)
-                night.succeeds()
-    assert_complete(job)
-    # It does not wait for ever.
-    exit_code, line = job.fails(TOMORROW, retry_for=0.5)
-    assert exit_code == 75
-    assert " 29 of 30 " in line
 
 
 def test_a_token_that_expires_is_read_again(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.forking import count, in_child
+from support.killed_runs import killed
 from support.runs import DAYS, ROWS, by_day, rows_in, some_days, tasks_done
 
 import dataaccess as da
@@ -187,3 +188,19 @@ def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
 
     with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.02}) as sandbox:
         asyncio.run(main(sandbox.base_url, sandbox.issue_token()))
+
+
+TASKS = 40
+KILLS = 8
+
+
+@pytest.mark.fault("S1")
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
+def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
+    killed_run = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=1)
+    # A machine that is slow to kill lets more be done in between.
+    assert killed_run.kills >= KILLS // 2
+    assert killed_run.refusals == 1
+    assert killed_run.failures > 0
+    assert sum(killed_run.again) > 0, "no kill hit a task in flight"

@@ -29,16 +29,6 @@ def test_a_call_that_must_not_be_repeated_uses_no_connection_that_closed_meanwhi
         assert len(server.requests) == 33
 
 
-def test_a_connection_is_used_again_without_a_pause_and_after_one() -> None:
-    with serving(lambda connection, _number: connection.sendall(WHOLE)) as server:
-        client = da.Client(server.base_url, token="tok")
-        for pause in [0.0] * 50 + [0.12] * 3:
-            search(client)
-            client.post("/access/api/other", {})
-            time.sleep(pause)
-        assert server.connections == 1
-
-
 def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
     closed = threading.Event()
 
@@ -90,18 +80,6 @@ def test_each_thread_has_its_own_deadline() -> None:
         for limit, seconds in zip(limits, pool.map(seconds_until_timeout, limits), strict=True):
             # Far from the next limit in quiet; loosely here, for busy machines.
             assert limit <= seconds < limit + 1
-
-
-def test_a_long_response_arrives_while_the_caller_makes_rows() -> None:
-    count = 30_000
-    with (
-        serving(lambda connection, _number: connection.sendall(http(OPENING + records(0, count) + CLOSING))) as server,
-        da.Client(server.base_url, token="tok") as client,
-    ):
-        for _ in range(3):
-            rows = client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-            assert [row["n"] for row in rows] == list(range(count))
-        assert server.connections == 1
 
 
 def test_a_callback_may_use_the_client_and_take_its_time() -> None:

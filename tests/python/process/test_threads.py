@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,22 +81,6 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
     assert len(functions._shared) == 1
 
 
-@pytest.mark.quiet
-def test_dropping_a_sandbox_does_not_block() -> None:
-    import socket
-
-    sandbox = da.Sandbox.demo(until="2024-02-29")
-    port = int(sandbox.base_url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.sendall(b"POST /access/api/item/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
-        started = time.monotonic()
-        del sandbox
-        assert time.monotonic() - started < 0.5
-        connection.settimeout(10)
-        with suppress(ConnectionResetError):
-            assert connection.recv(1) == b""
-
-
 @pytest.mark.fault("P8")
 @pytest.mark.quiet
 @pytest.mark.skipif(sys.platform != "linux", reason="memory and descriptors are counted where Linux reports them")
@@ -106,3 +92,61 @@ def test_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     # Kept responses would add all their bytes in each round, and connections that are not reused a descriptor each.
     assert min(later - earlier for earlier, later in pairwise(memory)) < IN_FLIGHT * len(PADDING) / 2, memory
     assert max(opened) - min(opened) <= IN_FLIGHT // 10, opened
+
+
+# The threads that calls start: none but those that have work.
+
+
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+SHOW = """
+from pathlib import Path
+names = sorted(task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm"))
+print(*[name for name in names if name.startswith("dataaccess")])
+"""
+PIN = """
+import asyncio, os, sys
+import dataaccess as da
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[3])])
+"""
+SCAN = """
+scan = da.Client(sys.argv[1], token=sys.argv[2]).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
+assert sum(batch.num_rows for batch in scan.batches()) > 0
+"""
+CALLS = """
+client = da.Client(sys.argv[1], token=sys.argv[2])
+assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+assert client.post("/access/api/segment/download", {"scope": "download", "exportId": 5637051})
+"""
+AWAITED = """
+async def main():
+    async with da.AsyncClient(sys.argv[1], token=sys.argv[2]) as client:
+        searches = [client.search_codes(["id"], allocated_time=da.on("2024-01-15")) for _ in range(16)]
+        assert all(await asyncio.gather(*searches))
+
+asyncio.run(main())
+"""
+
+
+def processors_of_quota() -> float:
+    """How many processors a container may use, in the long run."""
+    quota, _, period = QUOTA.read_text().partition(" ") if QUOTA.exists() else ("max", "", "")
+    return float("inf") if quota == "max" else int(quota) / int(period)
+
+
+def threads(code: str, *arguments: str) -> list[str]:
+    command = [sys.executable, "-c", PIN + code + SHOW, *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, timeout=30)
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted by name in /proc")
+@pytest.mark.parametrize("code", [SCAN, CALLS, CALLS + SCAN, CALLS + AWAITED])
+@pytest.mark.parametrize("processors", [1, 2])
+def test_there_are_as_many_workers_as_processors_and_few_that_make_results(
+    sandbox: da.Sandbox, processors: int, code: str
+) -> None:
+    if min(len(os.sched_getaffinity(0)), processors_of_quota()) < processors:
+        pytest.skip("the tests may use one processor")
+    found = len(threads(code, sandbox.base_url, sandbox.issue_token(), str(processors)))
+    # Those that make the results of awaited calls share their work: 16 calls at once need no 16 threads.
+    assert processors <= found <= processors + (4 if AWAITED in code else 0)

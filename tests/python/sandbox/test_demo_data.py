@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,34 +50,6 @@ def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
     assert repr(fixed) == "Client('sandbox:demo?until=2024-02-29', token from the sandbox)"
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-@pytest.mark.parametrize("until", ["2024-02-30", "2023-12-31", "2024-2-9", "20240229"])
-def test_another_day_is_refused(until: str) -> None:
-    starts: dict[str, Callable[[], object]] = {
-        "until": lambda: da.Sandbox.demo(until=until),
-        "base_url: until": lambda: da.Client(f"sandbox:demo?until={until}"),
-    }
-    for named, start in starts.items():
-        with pytest.raises(da.ConfigError, match=rf"^{named} .*\b2024-01-01 .*\b2024-02-29$"):
-            start()
-
-
-def test_a_code_that_was_sent_is_used_days_later() -> None:
-    with da.Sandbox.demo(now=NOON) as sandbox:
-        before = {row["id"]: row for row in rows_of(sandbox)}
-        sandbox.advance(days=3)
-        after = {row["id"]: row for row in rows_of(sandbox)}
-        changed = [row for key, row in before.items() if after[key] != row]
-        assert len(changed) > 30
-        for row in changed:
-            now = after[row["id"]]
-            used = {"code_status": 4, "last_used_source": now["last_used_source"]}
-            assert now == {**row, **used, "last_used_time": now["last_used_time"]}
-            assert row["code_status"] == 3
-            assert "2026-05-20 12:00:00" < now["last_used_time"] <= "2026-05-23 12:00:59"
-        assert all(row["code_status"] == 4 for row in after.values() if row["last_used_time"])
-
-
 def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:
     with da.Sandbox.demo(now=NOON) as sandbox:
         sent = next(row for row in rows_of(sandbox, da.on("2026-05-19")) if row["code_status"] == 3)
@@ -88,3 +60,83 @@ def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:
         sandbox.clear("promotion_code")
         sandbox.advance(days=20)
         assert rows_of(sandbox) == []
+
+
+# Scenario files: what a team commits for a sandbox, in TOML and JSON.
+
+
+TOML = """
+now = 2024-03-01T02:00:00Z
+demo = { export_seconds = 3600 }
+
+[[seeds]]
+object = "store"
+item_type_id = 7
+attributes = { store_id = "string", area = "float64", opened = "timestamp" }
+rows = [{ store_id = "s-1", area = 2.5, opened = 2024-01-15T08:00:00 }]
+
+[[seeds]]
+object = "customer"
+rows = [{ customer_id = "mine" }]
+
+[[exports]]
+export_id = 7001
+entries = [
+    { delay = 0, seconds = 60, rows = 5, succeeds = true },
+    { delay = 0, seconds = 3600, rows = 0, succeeds = false },
+]
+
+"""
+STORE = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
+
+
+def test_a_file_of_toml_has_rows_times_and_exports(tmp_path: Path) -> None:
+    path = tmp_path / "night.toml"
+    path.write_text(TOML, encoding="utf-8")
+    with da.Sandbox.scenario(path) as sandbox:
+        client = sandbox.client()
+        stores = client.search_items("store", ["area", "opened"], da.col("store_id").equals("s-1"), item_type_id=7)
+        assert stores == [{"area": 2.5, "opened": "2024-01-15 08:00:00"}]
+        assert client.download_segment(5637053)["entries"][0]["exportedRows"] is None
+        assert client.search_items("customer", ["customer_id"], da.col("customer_id").equals("mine"))
+
+        assert [entry["exportedRows"] for entry in client.download_segment(7001)["entries"]] == [None, None]
+        sandbox.advance(60)
+        first, second = client.download_segment(7001)["entries"]
+        assert (first["exportedRows"], second["exportedRows"]) == (5, None)
+        sandbox.advance(3600)
+        assert client.download_segment(7001)["entries"][1]["responseCode"] != 200
+
+
+def test_a_file_of_json_has_no_demo_data_and_customers_of_other_attributes(tmp_path: Path) -> None:
+    path = tmp_path / "night.json"
+    people = {"object": "customer", "attributes": {"customer_id": "string", "age": "int64"}}
+    content = {"seeds": [STORE, {**people, "rows": [{"customer_id": "17", "age": 36}]}]}
+    path.write_text(json.dumps(content), encoding="utf-8-sig")
+    with da.Sandbox.scenario(path, token="my-own-token-0123456789") as sandbox:
+        client = da.Client(sandbox.base_url, token="my-own-token-0123456789")
+        assert client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
+        assert client.search_items("customer", ["age"], da.col("customer_id").equals("17")) == [{"age": 36}]
+        assert client.search_codes(allocated_time=da.after("2000-01-01")) == []
+
+
+def test_a_platform_is_a_file_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "platform.toml").write_text("[switches]\nmaximum_rows = 3\n", encoding="utf-8")
+    path = tmp_path / "night.json"
+    path.write_text(json.dumps({"platform": "platform.toml"}), encoding="utf-8")
+    with da.Sandbox.scenario(path) as sandbox:
+        assert sandbox._control.call("GET", "/switches")["maximum_rows"] == 3
+
+
+def test_a_reset_comes_back_to_the_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "night.json"
+    path.write_text(json.dumps({"seeds": [STORE], "faults": [{"kind": "status", "status": 418}]}), encoding="utf-8")
+    with da.Sandbox.scenario(path) as sandbox:
+        sandbox.clear("store")
+        sandbox._control.call("DELETE", "/faults")
+        sandbox.reset()
+        with pytest.raises(da.ApiError, check=lambda error: error.status == 418):
+            sandbox.client().search_codes(allocated_time=da.on("2024-01-15"))
+        sandbox._control.call("DELETE", "/faults")
+        client = sandbox.client()
+        assert client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)

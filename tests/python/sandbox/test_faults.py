@@ -6,14 +6,18 @@ import gc
 import threading
 import time
 import warnings
-from datetime import timedelta
-from typing import Any
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import date
+from typing import Any, get_args
 
 import pytest
 from support import kinds
 from support.plain_http import PlainService, Reply
 
 import dataaccess as da
+from dataaccess import _native
+from dataaccess._sandbox.faults import FaultKind, FaultPreset
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
@@ -78,15 +82,6 @@ def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case
     assert search(after), "the fault is over"
 
 
-@pytest.mark.parametrize("case", [case for case, (_, _, tried_again) in CASES.items() if tried_again])
-def test_a_fault_that_passes_is_never_noticed(connect: Any, own: da.Sandbox, case: str) -> None:
-    client = connect(own)
-    expected = search(client)
-    with own.fault(**CASES[case][0], times=2) as fault:
-        assert search(client) == expected
-    assert fault.hits == 2
-
-
 @pytest.mark.parametrize("case", SLOW)
 def test_what_does_not_end_is_ended_by_the_clients_deadline(connect: Any, own: da.Sandbox, case: str) -> None:
     client = connect(own, timeout=0.5)
@@ -99,22 +94,6 @@ def test_what_does_not_end_is_ended_by_the_clients_deadline(connect: Any, own: d
     assert search(client)
 
 
-@pytest.mark.parametrize("kind", ["delay", "drip", "slow"])
-def test_a_slow_response_is_whole(connect: Any, own: da.Sandbox, kind: Any) -> None:
-    client = connect(own)
-    expected = client.download_segment(5637051)["entries"]
-    options: dict[str, Any] = {
-        "delay": {"seconds": timedelta(milliseconds=200), "max_seconds": 0.3},
-        "drip": {"chunk_bytes": 20, "seconds": 0.02},
-        "slow": {},
-    }
-    started = time.monotonic()
-    with own.fault(kind, **options[kind]) as fault:
-        assert client.download_segment(5637051)["entries"] == expected
-    assert time.monotonic() - started >= 0.2
-    assert fault.hits == 1
-
-
 def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.Sandbox) -> None:
     client = connect(own, retry_for=0)
     expected = search(client)
@@ -123,31 +102,6 @@ def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.
         threading.Timer(0.3, fault.__exit__, (None, None, None)).start()
         assert search(client) == expected
     assert fault.hits == 1
-
-
-@pytest.mark.parametrize("kind", ["reset", "cut", "stall", "late_code", "shrink"])
-def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, kind: Any) -> None:
-    options: Any = {"late_code": {"code": 500}, "shrink": {}}.get(kind, {"after_bytes": 10**9})
-    with own.fault(kind, **options) as fault, pytest.raises(da.RequestRejectedError):
-        own.client(retry_for=0).download_segment(1)
-    assert fault.hits == 0
-
-
-@pytest.mark.parametrize("status", [204, 304])
-def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> None:
-    with own.fault("status", status=status):
-        response = plainly(own)
-    assert (response.status, response.body) == (status, b"")
-    assert "content-length" not in response.headers
-
-
-def test_headers_and_content_type_are_sent(own: da.Sandbox) -> None:
-    headers = {"X-Trace": "abc", "Retry-After": "9"}
-    with own.fault("status", status=503, retry_after=1, body=PAGE, content_type="text/html", headers=headers):
-        response = plainly(own)
-    assert (response.status, response.body) == (503, PAGE.encode())
-    sent = [response.headers[name] for name in ("content-type", "x-trace", "retry-after")]
-    assert sent == ["text/html", "abc", "9"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -218,3 +172,70 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
             pass
         gc.collect()
     assert search(own.client(retry_for=0))
+
+
+# Which requests a fault hits: by operation, turn and content of the body.
+
+
+DAY = da.on("2024-01-15")
+
+
+@pytest.mark.parametrize("day", ["2024-01-15", date(2024, 1, 15)])
+def test_a_fault_of_one_day_hits_that_day_of_a_month_alone(
+    connect: Any, own: da.Sandbox, day: object, tmp_path: Any
+) -> None:
+    scan = connect(own, retry_for=0).scan_codes(["id"], allocated_time=da.month("2024-01"))
+    with (
+        own.fault("status", status=500, where={"day": day}) as fault,
+        pytest.raises(da.ScanIncompleteError, match="2024-01-15"),
+    ):
+        scan.to_folder(tmp_path)
+    assert fault.hits == 1
+    assert [request.status for request in own.requests].count(200) == 30
+    assert scan.to_folder(tmp_path).new == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "hit"),
+    [
+        ({"contains": '"itemTypeName":"customer"'}, "items"),
+        ({"contains": '"exportId":5637051'}, "download"),
+        ({"contains": '"column":"code_status"'}, "codes"),
+        ({"contains": '"customer"', "day": "2024-01-15"}, None),
+    ],
+)
+def test_a_fault_hits_what_the_body_contains(own: da.Sandbox, where: dict[str, Any], hit: str | None) -> None:
+    client = own.client(retry_for=0)
+    calls: dict[str, Callable[[], object]] = {
+        "items": lambda: client.search_items("customer", ["name"], da.col("customer_id").equals("1")),
+        "codes": lambda: client.search_codes(["id"], allocated_time=DAY, code_status=1),
+        "download": lambda: client.download_segment(5637051),
+    }
+    with own.fault("status", status=400, where=where) as fault:
+        for name, call in calls.items():
+            with pytest.raises(da.RequestRejectedError) if name == hit else nullcontext():
+                call()
+    assert fault.hits == (hit is not None)
+
+
+def test_a_fault_is_for_its_operation_and_its_turn(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retry_for=0)
+    with own.fault("status", status=500, path="search", after=1, times=1) as fault:
+        assert client.download_segment(5637051)
+        assert client.search_codes(["id"], allocated_time=DAY)
+        with pytest.raises(da.ServerError):
+            client.search_codes(["id"], allocated_time=DAY)
+        assert client.search_codes(["id"], allocated_time=DAY)
+    assert fault.hits == 1
+    with own.fault("reset", path="/access/api/segment/download") as fault:
+        assert client.search_codes(["id"], allocated_time=DAY)
+        with pytest.raises(da.ConnectionLostError):
+            client.download_segment(5637051)
+    assert fault.hits == 1
+
+
+def test_python_and_the_core_know_the_same_kinds_and_presets() -> None:
+    for member, words in (("kind", get_args(FaultKind)), ("preset", get_args(FaultPreset))):
+        with pytest.raises(da.ConfigError) as caught:
+            _native.check_fault({member: "?"})
+        assert ", ".join(f'"{word}"' for word in words) in str(caught.value)

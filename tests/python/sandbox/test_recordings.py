@@ -9,12 +9,10 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.plain_http import DOWNLOAD, PlainService
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -100,15 +98,6 @@ def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, pa
         assert use(replay.client()) == recorded, "the last responses are repeated"
 
 
-def test_a_search_that_needed_only_some_rows_is_replayed(sandbox: da.Sandbox, path: Path) -> None:
-    with sandbox.client(record=path) as client:
-        rows = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=3)
-    with da.Sandbox.replay(path) as replayed, replayed.client(retry_for=0) as client:
-        for limit in (3, 2):
-            again = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=limit)
-            assert again == rows[:limit]
-
-
 def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.fault("status", status=503, retry_after=0, times=1):
         rows = sandbox.client(record=path).search_codes(allocated_time=DAY)
@@ -148,27 +137,6 @@ def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(sandbox
     assert "2 requests" in str(of_other_path.message)
 
 
-@pytest.mark.parametrize(
-    ("fault", "arrived"),
-    [
-        ({"kind": "drip", "chunk_bytes": 100, "seconds": 0.01}, 300),
-        ({"kind": "cut", "after_bytes": 200}, 200),
-        ({"kind": "stall", "after_bytes": 1000}, 300),
-        ({"kind": "late_code", "code": 500}, 300),
-        ({"kind": "shrink"}, 300),
-    ],
-)
-def test_a_fault_sends_what_arrived_of_a_response_that_was_cut_off(
-    sandbox: da.Sandbox, path: Path, fault: dict[str, Any], arrived: int
-) -> None:
-    with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
-        sandbox.client(record=path, retry_for=0).search_codes(["id"], allocated_time=DAY)
-    with da.Sandbox.replay(path) as replay, replay.fault(**fault):
-        with pytest.raises(da.TransportError):
-            replay.client(retry_for=0).search_codes(["id"], allocated_time=DAY)
-        assert [request.bytes_sent for request in replay.requests] == [arrived]
-
-
 @pytest.mark.parametrize("cut_off", ["", '{"recording":2,"id":"killed'])
 def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path, cut_off: str) -> None:
     first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
@@ -185,58 +153,6 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
         client = replay.client()
         assert client.search_codes(["name"], allocated_time=DAY) == second
         assert client.search_codes(["id"], allocated_time=DAY) == first
-
-
-def test_a_replay_refuses_rows(path: Path) -> None:
-    path.write_text(_response(200, {}), encoding="utf-8")
-    with da.Sandbox.replay(path) as replay, pytest.raises(da.SandboxError, match="replay"):
-        replay.load("customer", [{"customer_id": "17"}])
-
-
-def test_a_replay_says_that_it_is_a_sandbox(path: Path) -> None:
-    with serving(always(http(b"{}", "500 Oh", headers=("Server: the-platform",)))) as server, suppress(da.ServerError):
-        da.Client(server.base_url, token="a-token-for-tests", record=path, retry_for=0).download_segment(1)
-    with da.Sandbox.replay(path) as replay, PlainService(replay.base_url, "any") as service:
-        assert service.post(DOWNLOAD, {"scope": "download", "exportId": 1}).headers["server"] == "dataaccess-sandbox"
-
-
-def test_a_body_that_is_no_text_is_replayed(path: Path) -> None:
-    with serving(always(http(b"\xff\xfe{}", "500 Oh"))) as server:
-        client = da.Client(server.base_url, token="a-token-for-tests", record=path, retry_for=0)
-        with pytest.raises(da.ServerError) as recorded:
-            client.search_codes(["id"], allocated_time=DAY)
-    with da.Sandbox.replay(path) as replay, pytest.raises(da.ServerError) as replayed:
-        replay.client(retry_for=0).search_codes(["id"], allocated_time=DAY)
-    assert replayed.value.body_excerpt == recorded.value.body_excerpt
-
-
-def _response(status: int, headers: dict[str, str]) -> str:
-    """A recording with this response."""
-    exchange = {"recording": 2, "id": "a", "unix_ms": 0, "ms": 0, "path": "/", "request": {}}
-    return json.dumps({**exchange, "status": status, "headers": headers, "body": "{}", "failure": None}) + "\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "datum"),
-    [
-        ("not a recording\n", "line 1"),
-        ("{\n}\n", "line 2"),
-        (_response(200, {}) + '{"recording":2,"id":1}\n', "line 2"),
-        ('{"recording":{"version":1,"base_url":""}}\n', "another version"),
-        ('{"recording":3,"id":""}\n', "another version"),
-        *((_response(status, {}), "line 1") for status in (0, 99, 101, 1000, 65535)),
-        (_response(200, {"server": "a\r\nx: y"}), "line 1"),
-        (_response(200, {"se rver": "a"}), "line 1"),
-        (None, "exchanges.jsonl"),
-    ],
-)
-def test_a_file_that_is_no_recording_is_refused(path: Path, content: str | None, datum: str) -> None:
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(da.SandboxError) as caught:
-        da.Sandbox.replay(path)
-    assert datum in str(caught.value)
-    assert str(path) in str(caught.value)
 
 
 def of(path: Path) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import http.client
-import socket
+import re
+import threading
 import time
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from support.plain_http import DOWNLOAD, PlainService
+from support.arguments import about
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
 
@@ -24,45 +28,6 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("idle", "seconds"), [(0, 2), (256, 2.5)], ids=["some", "all the service has places for"])
-def test_a_stop_is_quick_whatever_clients_are_doing(idle: int, seconds: float) -> None:
-    sandbox = da.Sandbox()
-    held = [socket.create_connection(address(sandbox), timeout=10) for _ in range(12)]
-    request = b"POST /access/api/segment/download HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n"
-    for connection in held[:4]:
-        connection.sendall(request[:30])
-    for connection in held[4:8]:
-        connection.sendall(request + b"{")
-    with sandbox.fault("stall") as fault:
-        for connection in held[8:]:
-            connection.sendall(request + b"{" + b" " * 19)
-        while fault.hits < 4:
-            time.sleep(0.01)
-        held += [socket.create_connection(address(sandbox), timeout=10) for _ in range(idle)]
-        started = time.monotonic()
-        sandbox.stop()
-        assert time.monotonic() - started < seconds
-    sandbox.stop()
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address(sandbox), timeout=1)
-    for connection in held:
-        connection.close()
-
-
-def test_an_image_of_a_foreign_page_uses_up_no_fault_and_is_not_in_the_log(own: da.Sandbox) -> None:
-    connection = http.client.HTTPConnection(*address(own))
-    with own.fault("status", status=503, times=1) as fault:
-        for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 503), ("none", 404)):
-            connection.request("GET", "/nowhere", headers={"Sec-Fetch-Site": site})
-            response = connection.getresponse()
-            response.read()
-            assert (site, response.status) == (site, status)
-            assert fault.hits == (status != 403)
-    assert len(own.requests) == 2
-    connection.close()
-
-
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEARER"])
 def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str) -> None:
     """RFC 9110, section 11.1: schemes are case-insensitive."""
@@ -73,20 +38,6 @@ def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str
         other = service.post(DOWNLOAD, body, {"Authorization": f"{scheme} {token.upper()}"})
     assert (reply.status, other.status) == (404, 403), "a token itself has its case"
     assert own.requests[0].headers["authorization"] == f"{scheme} …{token[-4:]}"
-
-
-@pytest.mark.parametrize(
-    ("options", "data"),
-    [
-        ({"host": "192.0.2.1", "token": TOKEN}, r"^host: 192\.0\.2\.1 "),
-        ({"host": "127.0.0.1", "allow_remote": True}, r"^allow_remote: .* token .* admin_token$"),
-        ({"host": None}, "^host .* None"),
-    ],
-)
-def test_a_sandbox_is_never_opened_by_mistake(options: dict[str, Any], data: str) -> None:
-    with pytest.raises(da.ConfigError, match=data) as caught:
-        da.Sandbox(**options)
-    assert TOKEN not in str(caught.value)
 
 
 def test_no_variable_of_the_environment_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,11 +62,141 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
 
 
-def test_it_takes_an_address_to_be_reached_from_elsewhere() -> None:
-    with da.Sandbox.demo(allow_remote=True, **TOKENS) as sandbox:
-        assert address(sandbox)[0] == "127.0.0.1"
-
-
 def test_a_clock_that_leaves_the_calendar_ends_no_response() -> None:
     with da.Sandbox(now="9999-12-31T23:59:59.999999") as sandbox:
         assert sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == []
+
+
+# Tokens: their scopes, their end, and that no log and no text has one.
+
+
+SCOPES = {"generic_scope": "crm.read", "download_scope": "seg"}
+
+
+def everything_works(client: da.Client) -> None:
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+    assert client.search_items("customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0001"))
+    assert client.download_segment(5637051)["code"] == 200
+
+
+def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
+    token = "a-token-of-my-own"
+    with da.Sandbox.demo(until="2024-02-29", switches=SCOPES, token=token) as sandbox:
+        assert sandbox.scopes == ["item", "download", "crm.read", "seg"]
+        everything_works(sandbox.client())
+        everything_works(da.Client(sandbox.base_url, token=token))
+        everything_works(da.Client(sandbox.base_url, token=sandbox.issue_token()))
+        with pytest.raises(da.PermissionDeniedError):
+            sandbox.client(scopes=["item", "download"]).download_segment(5637051)
+
+
+def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own.base_url, token=own.issue_token(expires_in=3600))
+    own.advance(3590)
+    assert client.search_codes(allocated_time=da.on("2024-01-15"))
+    own.advance(timedelta(seconds=10))
+    with pytest.raises(da.PermissionDeniedError):
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+
+
+@pytest.mark.parametrize("name", ["token", "admin_token"])
+@pytest.mark.parametrize("given", [5, "0123456789abcdef0123456789abcdef\ud800"])
+def test_no_error_shows_a_token_that_is_none(name: str, given: Any) -> None:
+    with pytest.raises(da.ConfigError, check=about(name)) as caught:
+        da.Sandbox(**{name: given})
+    assert "0123456789" not in str(caught.value)
+    with da.Sandbox() as sandbox, pytest.raises(da.ConfigError, check=about("token")):
+        sandbox.revoke(given)
+
+
+# Responses to the letter, and what a request has of a sandbox that changes meanwhile.
+
+
+ALL: dict[str, Any] = {"OR": [{"AND": []}]}
+EVERYBODY = {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"], "filters": ALL}
+# 2024-01-01 and a day long ago, in milliseconds.
+NEW_YEAR, LONG_AGO = 1704067200000, 946684800000
+
+
+def codes(attrs: list[str], operator: str, value: int, *conditions: dict[str, Any]) -> dict[str, Any]:
+    time = {"column": "allocated_time", "data_type": "datetime", "operator": operator, "value": value}
+    allocated = {"type": 2, **time, "time_unit": "DAY"}
+    filters = {"OR": [{"AND": [*conditions, allocated]}]}
+    return {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs, "filters": filters}
+
+
+@pytest.fixture
+def plain(own: da.Sandbox) -> Iterator[PlainService]:
+    with PlainService(own.base_url, own.issue_token()) as service:
+        yield service
+
+
+def test_a_search_is_the_specifications_to_the_letter(plain: PlainService) -> None:
+    success = b'{"code":200,"message":"Search Business Object success","data":{"status":true,"data":['
+    reply = plain.search(codes(["id", "allocated_time"], "equals", NEW_YEAR))
+    first = b'{"id":"demo-code-00001","allocated_time":"2024-01-01 00:00:00"},{"id":'
+    assert reply.body.startswith(success + first)
+    assert reply.body.endswith(b'"}]}}')
+    assert reply.headers["server"] == "dataaccess-sandbox"
+    assert plain.search(codes(["id"], "before_date", LONG_AGO)).body == success + b"]}}"
+
+
+# Status, rows, start, end, durations, code and message.
+@pytest.mark.parametrize(
+    ("advance", "values"), [(0, '1,null,"T",null,null,null,null'), (3600, '2,42,"T","T",3600000,200,"OK"')]
+)
+def test_a_download_is_the_specifications_to_the_letter(
+    own: da.Sandbox, plain: PlainService, advance: int, values: str
+) -> None:
+    export = own.start_export(rows=42, seconds=3600)
+    own.advance(advance)
+    reply = plain.post(DOWNLOAD, {"scope": "download", "exportId": export})
+    body = re.sub(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', '"T"', reply.body.decode())
+    names = ["exportStatus", "exportedRows", "startTime", "endTime", "durations", "responseCode", "responseMessage"]
+    entry = ",".join(f'"{name}":{value}' for name, value in zip(names, values.split(","), strict=True))
+    expected = f'{{"code":200,"message":"Success","data":{{"entries":[{{{entry}}}],"meta":{{"total":1}}}},'
+    assert re.fullmatch(re.escape(expected) + r'"codeMessage":null,"duration":"\d+ms"\}', body)
+
+
+def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService) -> None:
+    search = codes(["id"], "equals", NEW_YEAR)
+    for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
+        assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
+    assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
+
+
+def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox, plain: PlainService) -> None:
+    own.switch(query_string="refused")
+    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
+    stranger = {"Authorization": "Bearer unknown"}
+    for headers, status in ((large, 413), (encoded, 415)):
+        assert plain.post(SEARCH, b"{}", headers).status == status
+        for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['download'])}"}):
+            assert plain.post(SEARCH, b"{}", headers | token).refusal == "Permission denied"
+        assert plain.post(f"{SEARCH}/", b"{}", headers).status == 404
+    assert plain.post(f"{SEARCH}?a=1", b"{}").status == 400
+    assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"
+
+
+def test_a_request_has_the_switches_of_its_beginning(own: da.Sandbox, plain: PlainService) -> None:
+    nothing = codes(["id"], "before_date", LONG_AGO)
+    replies = []
+    with own.fault("delay", seconds=60) as delay:
+        thread = threading.Thread(target=lambda: replies.append(plain.search(nothing)))
+        thread.start()
+        while not delay.hits:
+            time.sleep(0.01)
+        own.switch(empty_shape="null")
+    thread.join()
+    assert replies[0].envelope["data"]["data"] == []
+    assert plain.search(nothing).envelope["data"]["data"] is None
+
+
+def test_a_token_of_ones_own_has_a_scope_that_a_switch_names_later() -> None:
+    token = "a-token-of-my-own"
+    with da.Sandbox(token=token) as sandbox:
+        earlier = sandbox.issue_token()
+        sandbox.switch(generic_scope="crm.read")
+        for each, status in ((token, 200), (earlier, 403)):
+            with PlainService(sandbox.base_url, each) as service:
+                assert service.search(EVERYBODY).status == status

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,28 +56,6 @@ def plain(**switches: Any) -> Iterator[PlainService]:
         yield service
 
 
-def test_codes_in_the_generic_shape_have_a_condition() -> None:
-    with da.Sandbox(switches={"generic_codes": "accepted"}) as sandbox:
-        body = search_of_codes() | {"filters": {"OR": [{"AND": []}]}}
-        with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
-            assert "allocated_time" in service.search(body).refusal
-
-
-def test_the_latency_may_be_a_timedelta() -> None:
-    with da.Sandbox(switches={"latency": dt.timedelta(seconds=0.3)}) as sandbox:
-        client = sandbox.client()
-        since = time.monotonic()
-        client.search_codes(allocated_time=da.on("2024-01-15"))
-        assert time.monotonic() - since >= 0.3
-
-
-def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None:
-    with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
-        with pytest.raises(da.ApiError) as caught:
-            sandbox.client().post("/access/api/item/search", {"attrs": []})
-        assert caught.value.code == 400
-
-
 def search_of_codes(**members: Any) -> dict[str, Any]:
     """A search of the codes of a day, whose condition has these members too."""
     body: dict[str, Any] = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -125,15 +102,6 @@ def test_the_scheme_of_the_token_in_another_case_may_be_refused() -> None:
             assert reply.status == 403, scheme
 
 
-@pytest.mark.parametrize(("taken", "status"), [("ignored", 200), ("refused", 400)])
-@pytest.mark.parametrize("query", ["?limit=10", "?"])
-def test_a_query_string_on_the_path(taken: str, status: int, query: str) -> None:
-    with plain(query_string=taken) as service:
-        reply = service.post(f"{SEARCH}{query}", search_of_codes())
-    assert reply.status == status
-    assert status == 200 or reply.refusal == "the path: it has a query string; the specification shows none"
-
-
 @pytest.mark.parametrize(("taken", "status"), [("scope_first", 403), ("export_first", 404)])
 def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
     with da.Sandbox(switches={"download_order": taken}) as sandbox:
@@ -142,20 +110,6 @@ def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
         for token, statuses in ((item, (status, 403)), (download, (404, 200)), ("no-token", (403, 403))):
             with PlainService(sandbox.base_url, token) as service:
                 assert tuple(service.post(DOWNLOAD, body).status for body in (unknown, known)) == statuses
-
-
-@pytest.mark.parametrize(
-    ("condition", "search", "near"),
-    [
-        ({"colum": "id"}, {}, "`colum` is not known here; did you mean `column`?"),
-        ({"operator": "after-date"}, {}, "is not an operator of a datetime; did you mean `after_date`?"),
-        ({}, {"attrs": ["id", "chanel_id"]}, "`chanel_id`; did you mean `channel_id`?"),
-        ({}, {"itemTypeId": -1004, "itemTypeName": "customer"}, "; `customer` has the id -1003"),
-    ],
-)
-def test_a_refusal_names_the_nearest_legal_form(condition: Any, search: Any, near: str) -> None:
-    with plain() as service:
-        assert near in service.search(search_of_codes(**condition) | search).refusal
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

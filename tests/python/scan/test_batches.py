@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 from support import kinds
-from support.arguments import about
-from support.cycled import cycled
-from support.raw_server import Close, http, in_turn, reset, serving
+from support.raw_server import Close, reset, serving
 from support.streams import (
     CLOSING,
     HEAD,
@@ -22,7 +20,6 @@ from support.streams import (
     gone,
     in_parts,
     records,
-    response_of,
     scan_of,
     whole,
 )
@@ -45,13 +42,6 @@ def test_a_batch_has_no_more_rows_or_bytes_than_asked_for(connect: Any) -> None:
             assert numbers(batches) == list(range(10_000))
         sizes = [batch.num_rows for batch in scan.batches(max_bytes=50_000)]
         assert (sum(sizes), len(sizes) > 3) == (10_000, True)
-
-
-@pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", 2**63], ["max_rows", "max_bytes"]))
-def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about(name)) as caught:
-        client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
-    assert [problem.value for problem in caught.value.problems] == [repr(bad)]
 
 
 @pytest.mark.both_clients
@@ -199,28 +189,6 @@ def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: 
     assert batches.stats is None
 
 
-def test_until_the_first_batch_a_request_is_retried(connect: Any) -> None:
-    good = response_of([{"n": 1, "text": "a"}])
-    with serving(in_turn(http(b"", "500 Oops"), http(b"", "503 Busy", headers=("Retry-After: 0",)), good)) as server:
-        scan = scan_of(connect(server.base_url))
-        assert numbers(scan.batches()) == [1]
-        assert (scan.last_stats.attempts, scan.last_stats.retries) == (3, 2)
-
-
-def test_a_response_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:
-    failed = http({"code": 200, "message": "", "data": {"status": False, "data": [{"n": 1}]}})
-    with serving(in_turn(failed)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
-        list(scan_of(connect(server.base_url)).batches())
-
-    def twice(connection: Any, number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 5) + (CLOSING if number else b""))
-        raise Close
-
-    with serving(twice) as server:
-        assert numbers(scan_of(connect(server.base_url)).batches()) == list(range(5))
-        assert len(server.requests) == 2
-
-
 def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
     def slowly(_number: int) -> None:
         time.sleep(0.2)
@@ -258,16 +226,6 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
         with pytest.raises(da.RequestTimeoutError, match=r"\b1 s\b"):
             list(scan_of(connect(server.base_url, timeout=1, retry_for=0.2)).batches())
         assert len(server.requests) == 2
-
-
-@pytest.mark.slow
-def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
-    with serving(in_parts(whole(20_000))) as server:
-        taken: list[int] = []
-        for batch in scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches(max_rows=2_000):
-            time.sleep(0.15)
-            taken.extend(numbers([batch]))
-    assert taken == list(range(20_000))
 
 
 # Threads and tasks that take batches of one scan.

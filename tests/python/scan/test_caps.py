@@ -17,7 +17,7 @@ from support import kinds
 from support.arguments import about
 from support.parts import in_parts
 from support.raw_server import RawServer, always, http, serving
-from support.runs import ROWS_OF_DAYS, by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
+from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
@@ -132,12 +132,6 @@ def uncapped() -> Iterator[da.Sandbox]:
         yield service
 
 
-def test_no_count_is_reported_where_they_differ(connect: Any, uncapped: da.Sandbox) -> None:
-    scan = by_day(connect(uncapped))
-    assert scan.collect().num_rows == sum(ROWS_OF_DAYS)
-    assert (scan.last_stats.maybe_capped, scan.last_stats.reasons) == (False, [])
-
-
 @pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
 @pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
 def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:
@@ -173,17 +167,6 @@ def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> Non
             SEARCHES[name](connect(service, known_row_cap=41))
         assert len(caught) == 1
         SEARCHES[name](connect(service, known_row_cap=42))
-
-
-def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    token = tmp_path / "token"
-    token.write_text(sandbox.issue_token(["item"]), encoding="utf-8")
-    token.chmod(0o600)
-    client = da.Client(sandbox.base_url, token=da.token_file(token), known_row_cap=73)
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for again in (pickle.loads(pickle.dumps(scan)), pickle.loads(pickle.dumps(scan.tasks()[0]))):
-        with pytest.warns(da.IncompleteWarning):
-            again.to_dicts()
 
 
 def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
@@ -380,11 +363,6 @@ def refused(service: da.Sandbox, scan: Any, expected: str, rows: int) -> list[di
     assert max(Counter(row["id"] for row in found).values()) == 1
     assert service.requests
     return found
-
-
-def test_without_the_status_nothing_is_split_by_it(connect: Any, service: da.Sandbox) -> None:
-    scan = splitting(connect(service), ["id"])
-    refused(service, scan, r"\b2024-01-01\b.* 60 .*\bcode_status\b", 4 * CAP + 17)
 
 
 def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:

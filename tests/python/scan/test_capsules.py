@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -28,59 +25,9 @@ def service() -> Any:
         yield sandbox
 
 
-def customers(service: da.Sandbox) -> da.Scan:
-    """A scan whose schema is known only from the response."""
-    who = da.col("customer_id").matches([f"demo-customer-000{number}" for number in range(1, 9)])
-    return service.client().scan_items("customer", ["customer_id", "name"], who)
-
-
 def codes(service: da.Sandbox) -> da.Scan:
     """A scan whose schema is known."""
     return service.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-
-
-@pytest.mark.parametrize("make", [customers, codes])
-def test_duckdb_causes_one_request_for_each_use(service: da.Sandbox, make: Any) -> None:
-    scan = make(service)
-    rows = [tuple(row.values()) for row in scan.to_dicts()]
-    (name,) = scan.column_names[:1]
-    service.clear_requests()
-    relation: Any = duckdb.sql("from scan")
-    for requests in (1, 2):
-        assert relation.fetchall() == rows
-        assert len(service.requests) == requests
-    least = min(first for first, *_ in rows)
-    found: Any = duckdb.sql(f"select {name} from scan where {name} > $1 order by {name} limit 3", params=[least])
-    assert found.fetchall() == sorted((first,) for first, *_ in rows)[1:4]
-    assert len(service.requests) == 3
-
-
-def test_duckdb_joins_a_scan_with_a_folder_in_one_request(service: da.Sandbox, tmp_path: Path) -> None:
-    client = service.client()
-    week = client.scan_codes(["id", "allocated_audience"], allocated_time=da.days("2024-01-08", "2024-01-15"))
-    report = week.to_folder(tmp_path / "codes")
-    scan = client.scan_items("customer", ["customer_id", "name"])
-    held = {row["allocated_audience"] for row in week.to_dicts()} & {row["customer_id"] for row in scan.to_dicts()}
-    service.clear_requests()
-    found = duckdb.sql(
-        f"""select customer_id, count(*), min(day) from scan
-            join read_parquet('{tmp_path}/codes/*/*.parquet') on allocated_audience = customer_id group by all"""
-    )
-    assert found is not None
-    rows = found.fetchall()
-    assert {who for who, _, _ in rows} == held
-    assert held
-    assert sum(count for _, count, _ in rows) <= report.rows
-    assert len(service.requests) == 1
-
-
-@pytest.mark.parametrize("take", [pa.table, pl.DataFrame])
-@pytest.mark.parametrize("make", [customers, codes])
-def test_others_cause_one_request_too(service: da.Sandbox, take: Any, make: Any) -> None:
-    scan = make(service)
-    service.clear_requests()
-    assert len(take(scan)) == len(scan.to_dicts())
-    assert len(service.requests) == 2
 
 
 def test_asking_for_a_schema_sends_nothing_or_one_request(service: da.Sandbox) -> None:
@@ -240,31 +187,6 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
     assert 5 <= float(seconds) < 15
     assert " 5 s" in message
     assert "to_arrow()" in message
-
-
-@pytest.mark.slow
-def test_a_pull_while_another_thread_holds_the_lock_does_not_deadlock() -> None:
-    seconds = 1_000_000
-    hold = ctypes.PyDLL(None).usleep
-    held: list[float] = []
-
-    def holder() -> None:
-        started = time.monotonic()
-        hold(seconds)
-        held.append(time.monotonic() - started)
-
-    def slowly(number: int) -> None:
-        time.sleep(0.005 if number % 20 == 0 else 0)
-
-    with serving(in_parts(whole(200_000), slowly)) as server:
-        reader = pa.RecordBatchReader.from_stream(scan_of(client_of(server)))
-        thread = threading.Thread(target=holder)
-        thread.start()
-        # Reading lets go of the lock, and the other thread keeps it for a second.
-        assert reader.read_all().num_rows == 200_000
-        thread.join()
-    assert held
-    assert held[0] > 0.9
 
 
 def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None:

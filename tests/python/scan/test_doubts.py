@@ -21,10 +21,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.arguments import about
-from support.changed_responses import ChangedResponses, day_of, nothing, renamed
+from support.changed_responses import ChangedResponses, day_of, nothing
 from support.objects import temporary_files
 from support.raw_server import always, http, serving
-from support.runs import by_value, doubtful, numbers_in, parts, responding, rows_in, tasks_done, values_asked
+from support.runs import by_value, doubtful, numbers_in, parts, responding, tasks_done, values_asked
 from support.streams import response_of
 
 import dataaccess as da
@@ -196,19 +196,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
     getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))
 
 
-@pytest.mark.parametrize("value", ["raise", None, 3])
-def test_another_value_is_refused(connect: Any, sandbox: da.Sandbox, tmp_path: Path, value: Any) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    sandbox.clear_requests()
-    for use in (scan.to_folder, scan.to_parquet):
-        with pytest.raises(da.ValidationError, check=about("on_doubt")):
-            use(tmp_path / "x", on_doubt=value)
-    assert list(tmp_path.iterdir()) == []
-
-
 # Less than a file has.
-
-Response = Callable[[str], bytes]
 
 
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
@@ -411,50 +399,6 @@ def test_what_was_refused_is_requested_each_night_until_it_is_accepted(
     assert scan.to_folder(tmp_path, on_doubt="error", refresh="2024-01-03").doubtful_days == []
 
 
-@pytest.mark.both_clients
-def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
-    days(client, 3).to_folder(tmp_path)
-    platform.change = renamed
-    for count in (4, 5, 6):
-        with pytest.warns(da.AbsentAttributeWarning, match="'allocated_time'.*'allocatedTime'"):
-            report = days(client, count).to_folder(tmp_path)
-        assert report.doubtful_days == DAYS[3:count]
-        assert [day for day, _ in status(tmp_path)] == DAYS[3:count]
-
-
-@pytest.mark.both_clients
-def test_a_function_is_asked_about_responses_that_shrank(
-    client: Any, platform: ChangedResponses, tmp_path: Path
-) -> None:
-    scan = days(client, 2)
-    scan.to_folder(tmp_path)
-    before = rows_in(tmp_path)
-    platform.change = nothing
-    seen: list[tuple[str | None, str]] = []
-
-    def refuses(task: da.FileReport) -> bool:
-        seen.append((task.day, " ".join(task.doubts)))
-        return not task.doubts
-
-    with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
-        scan.to_folder(tmp_path, refresh="all", on_doubt=refuses)
-    assert sorted(day for day, _ in seen if day) == DAYS[:2]
-    assert all(numbers_in(doubts) == KEPT for _, doubts in seen)
-    assert rows_in(tmp_path) == before
-
-
-def test_the_log_names_every_doubtful_day(
-    client: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    scan = days(client, 5)
-    scan.to_folder(tmp_path)
-    platform.change = nothing
-    with pytest.warns(da.ShrunkWarning):
-        scan.to_folder(tmp_path, refresh="all")
-    logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []
-
-
 # What looks wrong in a run of several days.
 
 Day = list[dict[str, Any]]
@@ -528,17 +472,6 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
 def rows_of(folder: Path) -> list[int]:
     """The numbers in a folder."""
     return sorted(pl.read_parquet(folder)["n"].to_list())
-
-
-@pytest.mark.both_clients
-def test_each_run_replaces_a_scan_without_days(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox() as service:
-        scan = connect(service).scan_codes(["id"], allocated_time=da.since("2024-01-01"))
-        service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 12:00:00"}])
-        assert scan.to_folder(tmp_path).rows == 1
-        service.load("promotion_code", [{"id": "b", "allocated_time": "2024-01-15 13:00:00"}])
-        report = scan.to_folder(tmp_path)
-        assert (report.rows, report.new, report.kept, report.refreshed) == (2, 0, 0, 1)
 
 
 def counted(fails: set[str]) -> Callable[[Any, str, int], None]:

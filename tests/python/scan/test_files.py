@@ -17,15 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.arguments import about
-from support.raw_server import Close, http, serving
+from support.raw_server import Close, serving
 from support.scan_requests import (
     SILENCE,
     ScanRequest,
@@ -47,30 +44,6 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 # Several requests.
 
 
-def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, path: Path) -> None:
-    done = [threading.Event() for _ in range(6)]
-
-    def backwards(asked: ScanRequest) -> bytes:
-        assert asked.part == 5 or done[asked.part + 1].wait(20)
-        done[asked.part].set()
-        return ok_response(asked)
-
-    with scan_server(backwards) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(6)
-        assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
-
-
-def test_types_are_those_of_the_first_response_with_rows(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: response_of(rows_of(asked.part) if asked.part > 1 else [])) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(5)[4:]
-        if kind_of(path) == "parquet":
-            assert pq.read_schema(path).types == [pa.int64(), pa.string()]
-
-
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
@@ -84,19 +57,6 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
         assert path.exists()
         scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
         assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
-
-
-@pytest.mark.both_clients
-def test_what_is_doubtful_is_warned_of(connect: Any, path: Path) -> None:
-    with scan_server(lambda asked: response_of([{"n": asked.part}])) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 3)
-        with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
-            write(scan, kind_of(path), path)
-        assert len(caught) == 1
-        if not hasattr(scan, "client"):
-            assert caught[0].filename == write.__code__.co_filename
-        assert scan.last_stats.absent == ["text"]
-    assert path.exists()
 
 
 @pytest.mark.parametrize("requests", [1, 3])
@@ -115,16 +75,6 @@ def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests:
 
 
 # A file is complete or absent.
-
-
-@pytest.mark.usefixtures("unchanged_folder")
-def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> None:
-    refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
-    with scan_server(lambda asked: refused if asked.part == 2 else ok_response(asked)) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 5)
-        with pytest.raises(da.RequestRejectedError, match=r"\b3 of 5\b"):
-            write(scan, kind_of(path), path)
-        assert scan.last_stats is None or not scan.last_stats
 
 
 # Responses that are cut off.
@@ -184,18 +134,6 @@ def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, pa
     parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
     with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
         write(scan_of(connect(server.base_url)), kind_of(path), path)
-
-
-def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connect: Any, path: Path) -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        data = ok_response(asked)
-        return ThenClose(data[: -3 - asked.attempt]) if asked.attempt < asked.part else data
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 4)
-        write(scan, kind_of(path), path)
-        assert rows_in(path) == rows_of_all(4)
-        assert scan.last_stats.retries == 6
 
 
 @pytest.mark.usefixtures("unchanged_folder")
@@ -405,31 +343,6 @@ def test_a_file_has_the_mode_of_any_new_file(connect: Any, path: Path, umask: in
 
 
 @every_kind
-def test_a_path_that_is_invalid_is_reported_before_anything_is_sent(connect: Any, kind: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    places: dict[str | Path, int | None] = {
-        tmp_path / "no" / "folder": errno.ENOENT,
-        tmp_path / "file" / "rows": errno.ENOTDIR,
-        tmp_path: None,
-        "": None,
-        "a\0b": None,
-        tmp_path / ("x" * 300): errno.ENAMETOOLONG,
-        f"{tmp_path}/rows/": None,
-    }
-    with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 2)
-        for place, number in places.items():
-            with pytest.raises(da.FileError) as caught:
-                write(scan, kind, place)
-            error = caught.value
-            assert isinstance(error, OSError)
-            assert error.errno == number
-            assert error.path is not None
-        assert parts.asked == []
-    assert [found.name for found in tmp_path.iterdir()] == ["file"]
-
-
-@every_kind
 def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
     connect: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,25 +355,6 @@ def test_a_path_may_begin_in_the_home_folder_or_be_a_file_url(
             assert rows_in(path) == rows_of_all(2)
             path.unlink()
         assert list(tmp_path.iterdir()) == []
-
-
-URLS = ["ftp://host/codes", "http://host/codes", "hdfs://host/codes", "file://host/codes", Path("http://host/codes")]
-
-
-@pytest.mark.parametrize("url", URLS)
-def test_a_url_that_is_not_supported_is_refused_before_anything_is_sent(
-    connect: Any, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 2)
-        folders, files = (scan.to_folder, scan.read_folder), (scan.to_parquet, scan.to_csv, scan.to_jsonl)
-        for argument, uses in {"folder": folders, "path": files}.items():
-            for use in uses:
-                with pytest.raises(da.ValidationError, check=about(argument)):
-                    use(url)
-        assert parts.asked == []
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -494,15 +388,6 @@ def test_what_would_be_a_wrong_file_is_refused_before_anything_is_sent(
         assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
-@every_kind
-@pytest.mark.parametrize("place", [None, 7, b"rows", ["rows"], io.StringIO()])
-def test_what_is_no_path_and_no_binary_file_is_a_type_error(client: Any, kind: str, place: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=DAY)
-    with pytest.raises(TypeError):
-        write(scan, kind, place)
-    assert scan.last_stats is None
-
-
 # Packed, and open.
 
 
@@ -532,17 +417,6 @@ def test_text_files_are_compressed_as_their_name_or_the_caller_says(
         assert pa.input_stream(tmp_path / name, compression="zstd").read() == plain
     else:
         assert (gzip.decompress(packed) if compression else packed) == plain
-
-
-def test_other_libraries_read_compressed_files(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
-    scan.to_csv(tmp_path / "x.csv.gz")
-    scan.to_jsonl(tmp_path / "x.jsonl.zst")
-    rows = scan.to_dicts()
-    assert pd.read_csv(tmp_path / "x.csv.gz").to_dict("records") == rows
-    assert pl.read_csv(tmp_path / "x.csv.gz").to_dicts() == rows
-    lines: Any = duckdb.sql(f"from '{tmp_path}/x.jsonl.zst'")
-    assert lines.fetchall() == [tuple(row.values()) for row in rows]
 
 
 class Dribble(io.RawIOBase):

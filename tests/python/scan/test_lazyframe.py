@@ -227,27 +227,6 @@ def test_a_query_returns_what_it_returns_for_all_rows(client: da.Client) -> None
 
 
 @pytest.mark.slow
-def test_a_query_of_customers_returns_what_it_returns_for_all_rows(sandbox: da.Sandbox) -> None:
-    client = sandbox.client()
-    is_customer = {number: da.col("customer_id").equals(f"demo-customer-{number:04d}") for number in (1, 7)}
-    types: da.types.Schema = {"customer_id": "string", "name": "string"}
-    wheres = [None, is_customer[1], is_customer[1] | is_customer[7]]
-    scans = [client.scan_items("customer", list(types), where, schema=types) for where in wheres]
-    frames = [scan.to_polars() for scan in scans]
-    ids = pl.col("customer_id")
-
-    @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-    @given(st.integers(0, len(scans) - 1), lists(people), people, st.sampled_from(ENGINES))
-    def check(number: int, some: list[Any], one: str, engine: Any) -> None:
-        for condition in (ids.is_in(some), ids == one, (ids == one) | ids.is_in(some), ~ids.is_in(some)):
-            found = scans[number].to_lazyframe().filter(condition).collect(engine=engine)
-            assert found.equals(frames[number].filter(condition))
-
-    with strict():
-        check()
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
 @pytest.mark.parametrize("comparison", ["exclusive", "inclusive"])
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
@@ -325,25 +304,6 @@ def test_a_condition_of_one_request(sandbox: da.Sandbox, name: str) -> None:
     assert conditions_of(body) == expected
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
-@pytest.mark.parametrize(
-    "condition",
-    [TIME.dt.date() == date(2024, 1, 15), TIME.is_between(datetime(2024, 1, 15), datetime(2024, 1, 15, 23, 59))],
-)
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh", "America/Los_Angeles"])
-def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, condition: pl.Expr, zone: str) -> None:
-    quarter = da.days("2024-01-01", "2024-04-01")
-    scan = sandbox.client(timezone=zone).scan_codes(allocated_time=quarter)
-    requested = bodies(sandbox, scan.to_lazyframe(tz=None).filter(condition))
-    whole = [conditions_of(request["body"])["equals"] for request in scan.requests()]
-    found = [conditions_of(body)["equals"] for body in requested]
-    assert len(found) <= 5
-    assert set(found) < set(whole)
-    assert whole[13] in found
-    assert whole[14] in found
-    assert whole[15] in found
-
-
 def hour(number: int, zone: str, day: int = 15) -> pl.Expr:
     return pl.lit(datetime(2024, 1, day, number, tzinfo=ZoneInfo(zone))).dt.convert_time_zone(zone)
 
@@ -383,11 +343,6 @@ def test_a_contradiction_requests_nothing(sandbox: da.Sandbox) -> None:
         assert frame.filter(condition).collect().schema == frame.collect_schema()
 
 
-def test_the_limit_of_the_scan_holds(sandbox: da.Sandbox) -> None:
-    frame = codes(sandbox, allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100)
-    assert [frame.head(rows).collect().height for rows in (7, 10_000)] == [7, 100]
-
-
 def test_inferred_types_are_requested_once() -> None:
     with da.Sandbox() as own:
         own.declare("store", 7, {"city": "string", "size": "number"})
@@ -402,12 +357,6 @@ def test_inferred_types_are_requested_once() -> None:
 
 
 # Errors, warnings and rows as they come.
-
-
-def test_the_plan_of_polars_names_the_scan(sandbox: da.Sandbox) -> None:
-    shown = codes(sandbox).filter(STATUS == 4).explain()
-    assert "PYTHON[scan_codes] SCAN" in shown
-    assert "promotion_code in 1 request" in shown
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -436,13 +385,6 @@ def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
     scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="split")
     with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
         scan.to_lazyframe()
-
-
-def test_a_doubt_is_a_warning() -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
-        week = da.days("2024-01-15", "2024-01-22")
-        with pytest.warns(da.IncompleteWarning):
-            codes(sandbox, allocated_time=week).select("id").collect()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -25,7 +25,6 @@ from support.streams import client_of, response_of, scan_of
 from support.zones import DAYS, PLATFORMS, Platform, instants
 
 import dataaccess as da
-from dataaccess._scan import frames
 
 BERLIN = "Europe/Berlin"
 TYPES: Any = {"a": "string", "b": "int64", "c": "float64", "d": "bool", "e": "timestamp", "f": "json"}
@@ -377,33 +376,6 @@ def test_without_a_zone_times_are_as_the_service_wrote_them(platform: Platform, 
         assert {each: found[each] for each in written} == written
 
 
-@pytest.mark.parametrize("given", ["argument", "environment", "profile"])
-def test_a_zone_that_is_given_anywhere_is_that_of_results(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: dict[str, Any] = {}
-    if given == "argument":
-        options["timezone"] = "UTC"
-    elif given == "environment":
-        monkeypatch.setenv("DATAACCESS_TIMEZONE", "UTC")
-    else:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        (tmp_path / "dataaccess").mkdir()
-        (tmp_path / "dataaccess" / "config.toml").write_text('[profiles.zoned]\ntimezone = "UTC"\n')
-        options["profile"] = "zoned"
-
-    def time(client: da.Client) -> Any:
-        scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
-        return pa.schema(scan).field("allocated_time").type
-
-    with da.Client("http://localhost:9", token=str, **options) as client:
-        assert time(client) == time(client.with_options(timeout=30)) == pa.timestamp("us", "UTC")
-        assert time(client.with_options(timezone=BERLIN)) == pa.timestamp("us", BERLIN)
-    monkeypatch.delenv("DATAACCESS_TIMEZONE", raising=False)
-    with da.Client("http://localhost:9", token=str) as client:
-        assert time(client) == pa.timestamp("us")
-
-
 # Tables and scans as objects.
 
 
@@ -471,18 +443,6 @@ def test_an_asynchronous_scan_is_read_by_no_library(sandbox: da.Sandbox) -> None
         other.load("promotion_code", scan)
 
 
-def test_each_use_of_a_table_sends_nothing(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        found = connect(service).scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15")).collect()
-        for _ in range(2):
-            assert pa.table(found).to_pylist() == pl.DataFrame(found).to_dicts() == found.to_pylist()
-            assert of_duckdb(found, None).to_pylist() == found.to_pylist()
-            if hasattr(pd.DataFrame, "from_arrow"):
-                from_arrow = vars(pd.DataFrame)["from_arrow"].__get__(None, pd.DataFrame)
-                assert from_arrow(found)["pool_id"].tolist() == found["pool_id"]
-        assert len(service.requests) == 1
-
-
 # Rows of one batch, and of several.
 FRAMES = [
     *((10, nulls, backend) for nulls in (False, True) for backend in (None, "numpy_nullable", "pyarrow")),
@@ -511,13 +471,3 @@ def test_every_column_of_a_frame_of_pandas_can_be_written(rows: int, nulls: bool
     frame["t"] += pd.Timedelta(days=1)
     assert frame["i"].iloc[0] == -4
     assert table.to_pylist() == before, "the table of Arrow was written"
-
-
-@pytest.mark.parametrize(("version", "has_own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
-def test_the_version_of_pandas_is_read_as_a_number(
-    version: str, has_own: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pd, "__version__", version)
-    text = frames._nullable(pd, pa, None)[pa.string()]
-    assert isinstance(text, pd.StringDtype)
-    assert (text.na_value is not pd.NA) == has_own

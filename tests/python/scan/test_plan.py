@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -130,24 +128,6 @@ def count(scan: Any) -> str:
     return repr(getattr(scan, "client", scan)).partition(" requests")[0].rpartition(", ")[2]
 
 
-@pytest.mark.parametrize(
-    ("start", "stop"),
-    [
-        ("2024-02-28", "2024-03-02"),
-        (dt.date(2024, 2, 28), dt.date(2024, 3, 2)),
-        (dt.datetime(2024, 2, 28), dt.datetime(2024, 3, 2)),  # noqa: DTZ001 - read in the client's zone
-        (dt.datetime(2024, 2, 28, tzinfo=dt.UTC), "2024-03-02T00:00:00Z"),
-        (np.datetime64("2024-02-28"), np.datetime64("2024-03-02T00:00", "ns")),
-        (pd.Timestamp("2024-02-28"), pd.Timestamp("2024-03-02", tz="UTC")),
-        (1_709_078_400_000, 1_709_337_600_000),
-    ],
-    ids=["text", "date", "datetime", "with a zone", "datetime64", "pandas", "milliseconds"],
-)
-def test_days_are_given_as_any_time_is(client: Any, start: Any, stop: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.days(start, stop))
-    assert values(scan, "allocated_time") == list(map(milliseconds, ("2024-02-28", "2024-02-29", "2024-03-01")))
-
-
 # Where clocks change: at a midnight, which is skipped or comes twice, and where a whole day is left out.
 CHANGES = {
     "Europe/Berlin": ["2024-03-31", "2024-10-27"],
@@ -174,17 +154,6 @@ def test_days_begin_where_their_zone_says(connect: Any, sandbox: da.Sandbox, zon
         scan = client.scan_codes(["id"], allocated_time=range_of_days)
         asked = [EPOCH + dt.timedelta(milliseconds=value) for value in values(scan, "allocated_time")]
         assert asked == expected
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [list, tuple, iter, np.array, pd.Series, lambda ids: dict.fromkeys(ids).keys()],
-    ids=["list", "tuple", "iterator", "numpy", "pandas", "keys"],
-)
-def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
-    ids = [f"id-{number}" for number in range(2_500)]
-    scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=kind(ids))
-    assert values(scan, "allocated_audience") == [ids[:990], ids[990:1_980], ids[1_980:]]
 
 
 def same(one: float, other: float) -> bool:
@@ -274,19 +243,6 @@ def test_a_range_belongs_to_times_of_one_group(client: Any) -> None:
     assert problems_of(client.validate_codes, ["id"], allocated_time=DAYS) == [("allocated_time", VALUE)]
     with pytest.raises(da.ValidationError, match=r"client\.scan_items\("):
         client.search_items("store", ["x"], OPENED.on(DAYS), item_type_id=7)
-
-
-def test_all_problems_are_reported_together(client: Any) -> None:
-    places = problems_of(
-        client.scan_codes,
-        ["id", "nmae"],
-        allocated_time=da.days("2024-01-02", "2024-01-01"),
-        code_status=9,
-        limit=0,
-        schema={"id": "strng"},
-    )
-    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", 'schema["id"]']
-    assert [argument for argument, _ in places] == arguments
 
 
 # The oracle: codes held here, and the days and lists that a scan is asked for, evaluated in Python.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow.dataset
 import pytest
 from support.arguments import about
 from support.parts import in_parts
+from support.raw_server import http, serving
 from support.runs import (
     DAYS,
     HIDDEN,
@@ -25,10 +27,17 @@ from support.runs import (
     ROWS_OF_DAYS,
     by_day,
     by_value,
+    damaged,
+    doubtful,
+    giving,
     left_in,
+    numbers_in,
     parts,
+    reasons,
     responding,
     rows_in,
+    some_days,
+    tasks_done,
 )
 from support.streams import response_of
 
@@ -58,13 +67,6 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
 
     by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
     assert messages == list(range(9))
-
-
-def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    async def on_progress(_progress: da.Progress) -> None: ...
-
-    with pytest.raises(TypeError, match=r"\bprogress\b"):
-        by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
 
 
 @pytest.mark.both_clients
@@ -106,19 +108,8 @@ def test_an_option_that_is_invalid_is_refused_before_anything_is_sent(
     assert (list(tmp_path.iterdir()), service.requests) == ([], [])
 
 
-def test_what_has_no_folder_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+def test_a_folder_is_read_only_if_it_is_complete(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    with pytest.raises(da.ValidationError, check=about("limit")):
-        by_day(connect(service), limit=5).to_folder(tmp_path / "run")
-    for folder in (None, 7, b"run"):
-        with pytest.raises(TypeError):
-            scan.to_folder(folder)
-    every = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-    with pytest.raises(da.ValidationError, check=about("refresh")):
-        every.to_folder(tmp_path / "run", refresh="2024-01-02")
-    items = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").equals("1"), item_type_id=7)
-    with pytest.raises(da.ValidationError, check=about("requested_at")):
-        items.to_folder(tmp_path / "run", requested_at=True)
     with pytest.raises(da.ValidationError, check=about("missing")):
         scan.read_folder(tmp_path, missing="skip")
     for missing in ("raise", "ignore"):
@@ -222,13 +213,6 @@ def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tm
     assert sorted(row["id"] for row in rows_in(tmp_path)) == ["1", "3", "5", "7"]
 
 
-def test_the_day_is_that_of_the_clients_zone(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    for zone in ("Pacific/Kiritimati", "America/Los_Angeles"):
-        client = connect(service, timezone=zone)
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path / zone)
-        assert names(tmp_path / zone) == ["day=2024-01-02/part-0.parquet"]
-
-
 def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(12)]
     with responding(
@@ -253,19 +237,6 @@ def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None
         assert [task.day for task in report.files] == ["1969-12-31", "1970-01-01"]
         assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
         assert old.read_folder(tmp_path)["id"] == ["a", "b"]
-
-
-def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_seconds(
-    connect: Any, tmp_path: Path
-) -> None:
-    with da.Sandbox() as early:
-        client = connect(early)
-        scan = client.scan_codes(["id"], allocated_time=da.days("1973-03-01", "1973-03-06"))
-        with pytest.warns(da.EmptyResultWarning):
-            scan.to_folder(tmp_path)
-        with pytest.warns(da.EmptyResultWarning):
-            report = scan.to_folder(tmp_path, refresh=da.days("1973-03-03", "1973-03-06"))
-        assert [task.day for task in report.files if task.state != "kept"] == ["1973-03-03", "1973-03-04", "1973-03-05"]
 
 
 def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -293,3 +264,232 @@ def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.S
     assert (read.to_arrow().schema, read.to_pylist()) == (expected.to_arrow().schema, expected.to_pylist())
     assert (read.stats.rows, read.stats.bytes) == (ROWS, expected.stats.bytes)
     assert scan.last_stats == read.stats
+
+
+# Reports of runs and folder_status: figures, progress, which days a folder has, how old, and what looks wrong.
+
+
+def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(service))
+    with service.fault("status", status=503, times=2, after=3):
+        report = scan.to_folder(tmp_path)
+    assert [task.id for task in scan.tasks()] == tasks_done(tmp_path)
+    assert [task.path for task in report.files] == parts(tmp_path)
+    assert [task.day for task in report.files] == [f"2024-01-0{day}" for day in range(1, 9)]
+    assert tuple(task.rows for task in report.files) == ROWS_OF_DAYS
+    assert [task.bytes for task in report.files] == [path.stat().st_size for path in parts(tmp_path)]
+    assert all(0 < task.seconds < 60 for task in report.files)
+    assert sum(task.attempts for task in report.files) == len(service.requests) == 10
+    assert (report.rows, report.requests, report.retries) == (ROWS, 10, 2)
+    assert report.folder == tmp_path
+    assert 0 < report.seconds < 60
+    assert (report.maybe_capped, report.warnings, report.doubtful_days) == (False, [], [])
+    assert json.loads(json.dumps(report.to_dict())) == report.to_dict()
+    assert set(report.to_dict()) == {
+        *("folder", "service", "query", "files", "warnings", "maybe_capped"),
+        *("missing_days", "open_days", "unsettled_days", "doubtful_days", "days"),
+        *("rows", "new", "kept", "refreshed", "requests", "retries", "seconds"),
+    }
+    # Of what an earlier run did, the second one has the attempts and not the retries.
+    files = {path: path.stat().st_mtime_ns for path in parts(tmp_path)}
+    again = scan.to_folder(tmp_path)
+    assert (again.requests, again.retries, again.kept, len(service.requests)) == (0, 0, 8, 10)
+    assert sum(task.attempts for task in again.files) == 10
+    assert [(file.rows, file.bytes) for file in again.files] == [(file.rows, file.bytes) for file in report.files]
+    assert {path: path.stat().st_mtime_ns for path in files} == files
+    shown = [repr(one).replace(repr(str(tmp_path)), "…") for one in (report, again)]
+    assert shown == ["FolderReport(107 rows in 8 files of …: 8 new)", "FolderReport(107 rows in 8 files of …: 8 kept)"]
+
+
+def test_progress_is_reported_before_the_first_task_and_after_each(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    seen: list[da.Progress] = []
+    report = by_day(connect(service)).to_folder(tmp_path, progress=seen.append)
+    assert [progress.done for progress in seen] == list(range(9))
+    assert {(progress.total, progress.failed) for progress in seen} == {(8, 0)}
+    assert (seen[0].rows, seen[0].bytes, seen[0].day) == (0, 0, None)
+    assert {progress.day for progress in seen[1:]} == {f"2024-01-0{day}" for day in range(1, 9)}
+    assert (seen[-1].rows, seen[-1].bytes > 0) == (report.rows, True)
+    last = seen[-1]
+    for name in ("rows", "bytes", "seconds"):
+        values = [getattr(progress, name) for progress in seen]
+        assert values == sorted(values), name
+    seen.clear()
+    by_day(connect(service)).to_folder(tmp_path, progress=seen.append)
+    ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
+    assert (done, rows, size) == (8, report.rows, last.bytes)
+
+
+def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        meta = {"meta": {"total": 500}} if value == "1" else {}
+        connection.sendall(response_of([{"n": 1, "text": "x"}], **meta))
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1"])
+        for _ in range(2):
+            with pytest.warns(da.IncompleteWarning, match=r"\b500 .*\b1\b") as caught:
+                report = scan.to_folder(tmp_path)
+            assert len(caught) == 1
+            assert [numbers_in(reason) for reason in reasons(report)] == [["2", "500", "1"]]
+
+
+@pytest.mark.both_clients
+def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) -> None:
+    with some_days([24 + day for day in range(8)], day_zone="Asia/Ho_Chi_Minh") as service:
+        scan = by_day(connect(service))
+        for _ in range(2):
+            with pytest.warns(da.StrayDayWarning, match=r"\b7 of 8\b.*UTC\+07:00") as caught:
+                report = scan.to_folder(tmp_path)
+            assert len(caught) == 1
+            assert caught[0].filename == __file__ or hasattr(scan, "client")
+            # Of the day before the first there are no rows.
+            assert report.doubtful_days == [task.day for task in report.files[1:]]
+        assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).to_folder(tmp_path / "right").warnings == []
+
+
+def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
+    # Those of the third day alone would fit UTC-07:00 as well.
+    with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
+        with pytest.warns(da.StrayDayWarning, match=r"\b2 of 7\b.*UTC\+07:00"):
+            report = by_day(connect(service)).to_folder(tmp_path)
+        assert report.doubtful_days == ["2024-01-03", "2024-01-07"]
+
+
+def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
+    with responding(giving(records)) as server:
+        client = connect(server.base_url)
+        by_value(client, ["0", "1", "2", "3"]).to_folder(tmp_path / "some")
+        for _ in range(2):
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
+                report = by_value(client, ["0", "2", "3"]).to_folder(tmp_path / "none")
+            assert len(caught) == 1
+            assert report.warnings == [str(caught[0].message)]
+        by_value(client, ["3"]).to_folder(tmp_path / "empty")
+
+
+@pytest.mark.both_clients
+def test_a_run_that_ends_incomplete_warns_too(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(http(b"", "400 Bad Request") if value == "1" else response_of([{"n": 1}]))
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1"])
+        with pytest.warns(da.AbsentAttributeWarning, match="'text'"), pytest.raises(da.ScanIncompleteError) as caught:
+            scan.to_folder(tmp_path / "warned")
+        assert caught.value.report is not None
+        assert len(caught.value.report.warnings) == 1
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            # Warnings are errors here.
+            scan.to_folder(tmp_path / "raised")
+        assert caught.value.failed
+
+
+@pytest.mark.parametrize("key", ["name", None, "na-Me", "title"])
+def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_path: Path, key: str | None) -> None:
+    now = ["name"]
+
+    def respond(connection: Any, number: int) -> None:
+        connection.sendall(response_of([{"id": f"{n}", **dict.fromkeys(now, "x")} for n in range(10 + number)]))
+
+    def days(stop: int) -> Any:
+        client = connect(server.base_url)
+        return client.scan_codes(["id", "name"], allocated_time=da.days("2024-01-01", f"2024-01-0{stop}"))
+
+    with serving(respond) as server:
+        days(4).to_folder(tmp_path)
+        now[:] = [] if key is None else [key]
+        if key == "name":
+            # Warnings are errors here.
+            assert days(5).to_folder(tmp_path).doubtful_days == []
+            return
+        with pytest.warns(da.AbsentAttributeWarning, match="'name'.*2024-01-04") as caught:
+            report = days(5).to_folder(tmp_path)
+        assert ("'na-Me'" in str(caught[0].message)) == (key == "na-Me")
+        assert report.doubtful_days == ["2024-01-04"]
+        # Each night that lacks it is named, until the user says that this is right.
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.* 1 "):
+            report = days(6).to_folder(tmp_path)
+        assert [bool(task.doubts) for task in report.files] == [False, False, False, True, True]
+        days(7).to_folder(tmp_path, accept=["2024-01-04", "2024-01-05", "2024-01-06"])
+        if key != "na-Me":
+            days(8).to_folder(tmp_path)
+            return
+        # A key that may be the attribute's new name is no accident.
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-07.*'na-Me'"):
+            days(8).to_folder(tmp_path)
+
+
+# The status of a folder.
+
+NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
+
+
+def row(day: int, name: str) -> dict[str, Any]:
+    """A code of March."""
+    return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
+
+
+def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
+    """Runs some days of March."""
+    days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
+
+
+def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}-{n}") for day in range(1, 7) for n in range(day)])
+        client = connect(service)
+        fill(client, tmp_path, 1, 3)
+        service.advance(timedelta(minutes=5))
+        fill(client, tmp_path, 4, 6)
+    status = da.folder_status(tmp_path)
+    assert (status.folder, status.service, status.rows) == (tmp_path, client.base_url, 1 + 2 + 4 + 5)
+    assert status.days == ["2024-03-01", "2024-03-02", "2024-03-04", "2024-03-05"]
+    assert (status.missing_days, status.open_days) == (["2024-03-03"], ["2024-03-05"])
+    slow = da.folder_status(tmp_path, settle=2)
+    assert (slow.open_days, slow.unsettled_days) == (["2024-03-05"], ["2024-03-04"])
+    times = [file.requested_at for file in status.files if file.requested_at is not None]
+    assert NOON <= times[0] < NOON + timedelta(minutes=1)
+    assert timedelta(minutes=4) < times[-1] - times[0] < timedelta(minutes=6)
+    assert (doubtful(status), damaged(status)) == ([], [])
+    assert status.query["timezone"] == "UTC"
+    assert json.loads(json.dumps(status.to_dict()))["missing_days"] == ["2024-03-03"]
+    shown = str(status)
+    assert "missing:   1 day: 2024-03-03" in shown
+    assert "open:      1 day was not over: 2024-03-05" in shown
+
+
+def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
+        fill(connect(service), tmp_path / "days", 1, 3)
+        connect(service).scan_codes(["id"], allocated_time=da.since("2024-03-01")).to_folder(tmp_path / "flat")
+    assert da.folder_status(tmp_path / "days").missing_days == []
+    for until in ("2024-03-04", date(2024, 3, 4)):
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-03-03", "2024-03-04"]
+    assert da.folder_status(tmp_path / "days", until="2024-03-01").missing_days == []
+    days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
+    # Midnight can pass meanwhile.
+    assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
+    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-03-04")]
+    for folder, wrong in refused:
+        with pytest.raises(da.ValidationError, check=about("until")):
+            da.folder_status(tmp_path / folder, until=wrong)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
+        service.load(
+            "promotion_code", [row(1, "a"), row(2, "b"), {"id": "late", "allocated_time": "2024-03-01 16:00:00"}]
+        )
+        fill(connect(service), tmp_path, 1, 4)
+    (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
+    status = da.folder_status(tmp_path)
+    assert [(part.day, len(part.doubts)) for part in doubtful(status)] == [("2024-03-02", 1)]
+    assert [part.day for part in damaged(status)] == ["2024-03-03"]
+    assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
+    assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]

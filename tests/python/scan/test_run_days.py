@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
+import polars as pl
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support import kinds
-from support.raw_server import always, serving
-from support.runs import numbers_in, parts, rows_in, some_days
-from support.streams import response_of
+from support.raw_server import Close, always, http, serving
+from support.runs import (
+    by_value,
+    failed_for_good,
+    giving,
+    parts,
+    responding,
+    rows_in,
+    some_days,
+    tasks_done,
+    values_asked,
+)
+from support.streams import HEAD, response_of
 
 import dataaccess as da
 
 DAYS = [f"2024-01-{day:02}" for day in range(1, 11)]
 WEEK = da.days("2024-01-01", "2024-01-06")
-FRIDAY = "2024-01-05"
 
 
 def row(day: int, name: str, **values: Any) -> dict[str, Any]:
@@ -87,24 +96,6 @@ def test_days_without_a_file_come_before_those_that_are_requested_again(
     assert [day for day in requested if day] == [*DAYS[5:], *DAYS[:5]]
 
 
-def test_a_job_that_was_down_for_three_nights_catches_up_by_itself(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=datetime(2024, 1, 5, 6, tzinfo=UTC)) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
-        client = connect(service)
-        report = scan_of(client, "2024-01-05").to_folder(tmp_path, settle=3)
-        # Of the first day the third night after its end is over.
-        assert (report.open_days, report.unsettled_days) == ([], DAYS[1:4])
-        service.advance(timedelta(days=3))
-        # Rows that came late, while the job was down.
-        service.load("promotion_code", [row(day, f"late-{day}") for day in range(1, 8)])
-        report = scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)
-        assert asked(report) == DAYS[1:7]
-        assert [task.rows for task in report.files] == [1, 2, 2, 2, 1, 1, 1]
-        service.advance(timedelta(days=4))
-        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == DAYS[4:7]
-        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == []
-
-
 @pytest.mark.both_clients
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
 def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -131,41 +122,6 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
     assert pq.read_schema(parts(tmp_path / "empty")[0]).names[-1] == "requested_at"
 
 
-def codes(day: str, hour: int, count: int) -> list[dict[str, Any]]:
-    """Codes that were allocated within an hour."""
-    return [{"id": f"{day}-{hour}-{number}", "allocated_time": f"{day} {hour:02}:30:00"} for number in range(count)]
-
-
-@pytest.fixture
-def noon() -> Any:
-    """A service at Friday noon, with codes of five days; those of Friday afternoon are not there yet."""
-    with da.Sandbox(now=f"{FRIDAY}T12:00") as service:
-        for day in range(1, 6):
-            service.load("promotion_code", codes(f"2024-01-0{day}", 9, 10 * day))
-        yield service
-
-
-def week(client: Any, **options: Any) -> Any:
-    """The scan of the week."""
-    return client.scan_codes(["id", "allocated_time"], allocated_time=WEEK, **options)
-
-
-@pytest.mark.both_clients
-def test_a_day_that_was_not_over_is_requested_again(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
-    scan = week(connect(noon))
-    report = scan.to_folder(tmp_path)
-    assert (report.rows, report.open_days, report.new) == (150, [FRIDAY], 5)
-    assert numbers_in(str(report).partition("open:")[2])[:2] == ["1", FRIDAY]
-    noon.load("promotion_code", codes(FRIDAY, 19, 100))
-    noon.clear_requests()
-    noon.advance(timedelta(hours=13))
-    report = scan.to_folder(tmp_path)
-    assert (report.rows, report.open_days) == (250, [])
-    assert (report.new, report.kept, report.refreshed, len(noon.requests)) == (0, 4, 1, 1)
-    assert [f"{task.requested_at:%d %H}" for task in report.files] == [*["05 12"] * 4, "06 01"]
-    assert scan.to_folder(tmp_path).kept == 5
-
-
 def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     days = [today + timedelta(days=number) for number in range(-2, 4)]
@@ -190,17 +146,6 @@ def test_the_plan_names_days_that_are_not_over(connect: Any) -> None:
     assert "not over" not in old.explain() + old._repr_html_()
 
 
-def test_times_of_other_objects_may_be_in_the_future(connect: Any, tmp_path: Path) -> None:
-    today = datetime.now(UTC).date()
-    with da.Sandbox() as service:
-        service.declare("event", 7, {"begins": "timestamp"})
-        service.load("event", [{"begins": f"{today + timedelta(days=2)} 12:00:00"}])
-        days = da.col("begins").on(da.days(today, today + timedelta(days=3)))
-        scan = connect(service).scan_items("event", ["begins"], days, item_type_id=7, schema={"begins": "timestamp"})
-        report = scan.to_folder(tmp_path)
-        assert (report.rows, len(report.files), len(report.open_days)) == (1, 3, 3)
-
-
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
 def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
     """The clock of the service may be years ahead, and that of this machine too."""
@@ -210,30 +155,6 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
         report = connect(service).scan_codes(["id"], allocated_time=days).to_folder(tmp_path, settle=0)
         assert report.open_days in ([], [str(today)])
         assert abs(report.files[0].requested_at - datetime.now(UTC)) < timedelta(minutes=5)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
-def test_a_day_is_open_until_it_is_over_in_its_zone(tmp_path_factory: pytest.TempPathFactory) -> None:
-    zones = ["UTC", "Asia/Ho_Chi_Minh", "America/New_York", "Pacific/Apia", "Europe/Berlin"]
-    moments = st.datetimes(datetime(2023, 10, 27), datetime(2023, 11, 7), timezones=st.just(UTC))  # noqa: DTZ001
-
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(moments, st.sampled_from(zones), st.integers(0, 48))
-    def check(now: datetime, zone: str, hours: int) -> None:
-        days = [date(2023, 10, 27) + timedelta(days=number) for number in range(12)]
-        with da.Sandbox(now=now) as service:
-            scan = service.client(timezone=zone).scan_codes(["id"], allocated_time=da.days(days[0], days[-1]))
-            report = scan.to_folder(tmp_path_factory.mktemp("days"), settle=timedelta(hours=hours))
-        ends = {day: datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)) for day in days}
-        # `Date` has whole seconds.
-        ages = [now.replace(microsecond=0) - ends[following].astimezone(UTC) for following in days[1:]]
-        is_open = [age < timedelta() for age in ages]
-        assert report.open_days == [str(day) for day, open_ in zip(days, is_open, strict=False) if open_]
-        unsettled = [timedelta() <= age < timedelta(hours=hours) for age in ages]
-        assert report.unsettled_days == [str(day) for day, is_new in zip(days, unsettled, strict=False) if is_new]
-
-    check()
 
 
 # Rows of another service.
@@ -292,3 +213,194 @@ def test_synthetic_rows_are_never_mixed_with_others(connect: Any, store: da.Sand
                 client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(
                     folder, same_service=True
                 )
+
+
+# Types of runs over objects: the first task with rows decides for all, in later runs too.
+
+
+BIG = 70_001
+
+
+def types_of(folder: Path) -> list[dict[str, Any]]:
+    """The columns of each file."""
+    return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
+
+
+def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": None, "text": None}],
+        "d": [],
+        "e": [{"n": 2, "text": "y", "more": 1}],
+    }
+    with responding(giving(records)) as server:
+        report = by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
+        # One by one, until there are types.
+        assert values_asked(server)[:2] == ["a", "b"]
+    # The first was asked before there were types: its file is written once there are.
+    assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 5
+    assert [(task.rows, task.bytes > 0) for task in report.files] == [(rows, True) for rows in (0, 1, 1, 0, 1)]
+    assert pyarrow.dataset.dataset(tmp_path).to_table().to_pylist() == rows_in(tmp_path)
+    assert [row["n"] for row in rows_in(tmp_path)] == [1, None, 2]
+
+
+def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [{"n": 1, "text": "x"}],
+        "b": [{"n": 2, "text": "x"}, {"n": "two", "text": "x"}],
+        "c": [{"n": 3, "text": "x"}],
+    }
+    with responding(giving(records)) as server:
+        scan = by_value(connect(server.base_url), list(records))
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            scan.to_folder(tmp_path)
+        (error,) = caught.value.failed.values()
+        assert isinstance(error, kinds.Record)
+        assert (error.row, error.column, kinds.fixed_by(error)[0]) == (1, "n", "n")
+        assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
+        # As it says.
+        mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
+        assert mended.to_folder(tmp_path).rows == 4
+        assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
+        # A complete run is not requested again in other types.
+        with pytest.raises(kinds.Mismatch) as refused:
+            by_value(connect(server.base_url), list(records), schema={"n": "int64"}).to_folder(tmp_path)
+        assert refused.value.field == "schema"
+
+
+def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": "two", "text": "y"}],
+    }
+    with responding(giving(records)) as server:
+        with pytest.raises(da.ScanIncompleteError):
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
+        records["c"] = [{"n": 2, "text": "y"}]
+        before = len(server.requests)
+        same = by_value(connect(server.base_url), list(records), schema={"n": "int64", "text": "string"})
+        assert [task.state == "kept" for task in same.to_folder(tmp_path).files] == [True, True, False]
+        assert len(server.requests) == before + 1
+
+
+def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [],
+        "b": [{"n": 1, "text": "x"}],
+        "c": [{"n": 2.5, "text": "x"}],
+    }
+    with responding(giving(records)) as server:
+        with pytest.raises(da.ScanIncompleteError):
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
+        changed = by_value(connect(server.base_url), list(records), schema={"n": "float64"})
+        assert [task.state == "kept" for task in changed.to_folder(tmp_path).files] == [False, False, False]
+    assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 3
+    assert [row["n"] for row in rows_in(tmp_path)] == [1.0, 2.5]
+
+
+def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "a": [{"n": 1, "text": "x"}],
+        "b": [{"n": "bad", "text": "x"}],
+        "c": [{"n": "bad", "text": "x"}],
+    }
+    with responding(giving(records)) as server:
+        scan = by_value(connect(server.base_url), list(records))
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path)
+        # Alone these would be text, and a fraction.
+        records["b"], records["c"] = [{"n": None, "text": "x"}], [{"n": 2.5, "text": "x"}]
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
+        assert failed_for_good(caught.value) == [2]
+    assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
+
+
+def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path) -> None:
+    with responding(giving({"a": [], "b": []})) as server:
+        for asked in (2, 4):
+            empty = by_value(connect(server.base_url), ["a", "b"])
+            report = empty.to_folder(tmp_path)
+            assert len(server.requests) == asked
+    assert (report.rows, [file.bytes for file in report.files]) == (0, [0, 0])
+    assert [(task.path, task.state == "kept") for task in report.files] == [(None, False)] * 2
+    with pytest.raises(da.ScanIncompleteError):
+        empty.read_folder(tmp_path)
+    assert empty.read_folder(tmp_path, missing="ignore").column_names == ["n", "text"]
+    assert parts(tmp_path) == []
+
+
+def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any:
+    """Cuts off after many records, and sends others on a retry."""
+
+    def give(connection: Any, _value: str, before: int) -> None:
+        whole = response_of(first if before == 0 else then)
+        connection.sendall(HEAD + whole.partition(b"\r\n\r\n")[2][: -3 if before == 0 else None])
+        raise Close
+
+    return give
+
+
+def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
+    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    with responding(breaking_off(many, [])) as server:
+        report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
+        assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
+    assert parts(tmp_path) == []
+    assert report.files[0].bytes == 0
+
+
+def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_path: Path) -> None:
+    many: list[dict[str, Any]] = [{"n": number, "text": "x"} for number in range(BIG)]
+    # Of another type, which what is void does not decide.
+    others: list[dict[str, Any]] = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
+    for number, then in enumerate([many[::-1], others]):
+        with responding(breaking_off(many, then)) as server:
+            report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path / f"{number}")
+            assert (len(server.requests), report.rows) == (2, BIG)
+        assert rows_in(tmp_path / f"{number}") == then
+
+
+def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        if value == "b" and is_failing:
+            connection.sendall(http(b"", "500 Internal Server Error"))
+        else:
+            connection.sendall(response_of([] if value == "a" else [{"n": 1, "text": "x"}]))
+
+    is_failing = True
+    with responding(give) as server:
+        values = by_value(connect(server.base_url, retry_for=0), ["a", "b"])
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            values.to_folder(tmp_path)
+        # The first task is done in this report; nothing says so in the folder, so it is requested again.
+        assert caught.value.report is not None
+        assert [task.path for task in caught.value.report.files] == [None]
+        assert tasks_done(tmp_path) == []
+        is_failing = False
+        report = values.to_folder(tmp_path)
+    assert [(task.rows, task.state == "kept") for task in report.files] == [(0, False), (1, False)]
+    assert len(parts(tmp_path)) == 2
+
+
+def test_types_hold_for_other_days_of_other_calls(connect: Any, tmp_path: Path) -> None:
+    rows = [{"id": "a", "at": "2024-01-01 10:00:00", "size": 1}, {"id": "b", "at": "2024-01-02 10:00:00", "size": None}]
+    with da.Sandbox() as service:
+        service.declare("visit", 7, {"id": "string", "at": "datetime", "size": "number"})
+        service.load("visit", rows)
+        client = connect(service)
+
+        def visits(day: str, **options: Any) -> Any:
+            where = da.col("at").on(day)
+            return client.scan_items("visit", ["id", "size"], where, item_type_id=7, **options)
+
+        for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
+            (task,) = visits(day).to_folder(tmp_path).files
+            # Alone, the second would be of strings, and the third would have no file.
+            assert visits(day).read_folder(tmp_path).schema == {"id": "string", "size": "int64"}
+            assert task.path is not None
+        for day, refresh in (("2024-01-04", None), ("2024-01-01", "all")):
+            with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "schema"):
+                visits(day, schema={"size": "string"}).to_folder(tmp_path, refresh=refresh)

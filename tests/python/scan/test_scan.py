@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import datetime as dt
 import json
 import pickle
 import random
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.arguments import about
 from support.raw_server import always, http, serving
-from support.scan_requests import uses_of
-from support.streams import client_of, response_of, scan_of, search_of
+from support.scan_requests import SILENCE, ok_response, scan_of_parts, scan_server, uses_of
+from support.streams import client_of, in_parts, response_of, scan_of, search_of, whole
 
 import dataaccess as da
 from dataaccess._core import checks
@@ -34,6 +33,7 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
         body = client.validate_codes(["id"], allocated_time=DAY, code_status="used")
         url = f"{service.base_url}/access/api/item/search"
         assert scan.requests() == [{"method": "POST", "url": url, "body": body}]
+        assert repr(scan).startswith("Scan(scan_codes of id; ")
         where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
         named = client.with_options(attrs_format="string")
         (request,) = named.scan_items("customer", ["customer_id"], where).requests()
@@ -49,13 +49,6 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
             assert {row["code_status"] for row in first} == {4}
             assert first == scan.to_dicts() == scan.collect().to_pylist()
             assert [sent.body for sent in service.requests] == [scan.requests()[0]["body"]] * 3
-
-
-def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about("code_status")):
-        client.scan_codes(allocated_time=DAY, code_status=7)
-    with pytest.raises(da.ValidationError, check=about("limit")):
-        client.scan_items("customer", ["name"], da.col("name").equals("x"), limit=0)
 
 
 def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
@@ -98,60 +91,16 @@ def test_a_plan_shows_requests_conditions_columns_and_what_the_client_does(conne
         schema={"id": "json", "pool_id": "double"},
         decode_status=True,
     )
-    lines = codes.explain().splitlines()
     parts = ["91 requests", "USED (4), SENT (3)", "2024-01-01 … 2024-03-31", "pool_id float64", "2 rows", "day"]
-    assert [part for line, part in zip(lines, parts, strict=True) if part not in line] == []
-    for condition, shown in [
-        (da.since("2024-07-01"), "after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)"),
-        (da.after("2024-07-01"), "after_date DAY of 2024-07-01 23:59:59.999 (since 2024-07-02)"),
-        (da.before("2024-07-01T10:00Z"), "before_date DAY of 2024-07-01"),
-        (da.until("2024-07-01"), "before_date DAY of 2024-07-02"),
-        (da.op("before_date", "2024-07-01T10:00Z", unit="DAY"), "before_date DAY of 2024-07-01 12:00:00"),
-    ]:
-        plan = client.scan_codes(["last_used_time"], allocated_time=condition).explain()
-        assert f"allocated_time {shown}\n" in plan
-        assert plan.endswith("last_used_time timestamp")
+    assert [part for line, part in zip(codes.explain().splitlines(), parts, strict=True) if part not in line] == []
+    since = client.scan_codes(["last_used_time"], allocated_time=da.since("2024-07-01")).explain()
+    assert "allocated_time after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)\n" in since
     where = da.col("customer_id").matches([f"c-{n}" for n in range(2_500)]) & da.col("name\x1b[2J").equals("x\n")
     items = client.scan_items("customer", "name", where).explain()
     assert items.startswith("customer (-1003) in 3 requests\n")
     assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 985 more … c-1980, " in items
     assert "\x1b" not in items
-    either = da.col("age").op("greater_than", 0)
-    for number in range(1, 12):
-        either |= da.col("age").op("greater_than", number)
-    assert " or 2 more groups\n" in client.scan_items("customer", "name", either).explain()
-    assert "service filters: none\n" in client.scan_items("customer", ["name"]).explain()
     assert len(sandbox.requests) == sent
-
-
-@pytest.mark.both_clients
-def test_it_shows_what_it_asks_for(connect: Any, sandbox: da.Sandbox) -> None:
-    client = connect(sandbox)
-    scan = client.scan_codes(["id", "name"], allocated_time=DAY)
-    items = client.scan_items("customer", ["customer_id"], da.col("customer_id").equals("x"))
-    kind = "AsyncScan" if hasattr(scan, "client") else "Scan"
-    shown = [repr(getattr(one, "client", one)) for one in (scan, items)]
-    assert shown[0].startswith(f"{kind}(scan_codes of id, name; ")
-    assert shown[1].startswith(f"{kind}(scan_items of customer: customer_id; ")
-    assert scan.column_names == ["id", "name"]
-    with serving(always(response_of([dict.fromkeys(map(str, range(200)), 1)]))) as server:
-        wide = scan_of(connect(server.base_url), map(str, range(200)))
-        assert max(len(repr(getattr(wide, "client", wide))), len(repr(wide.collect()))) < 300
-
-
-def test_stats_are_those_of_the_last_use(connect: Any) -> None:
-    records = [{"n": 1, "text": "a", "more": 1}, {"n": 2, "other": [], "more": None}]
-    with serving(always(response_of(records))) as server:
-        scan = scan_of(connect(server.base_url))
-        assert not scan.last_stats
-        for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
-            use()
-            stats = scan.last_stats
-            assert (stats.rows, stats.attempts, stats.retries, stats.empty_shape) == (2, 1, 0, None)
-            assert stats.bytes == len(response_of(records).partition(b"\r\n\r\n")[2])
-            assert stats.extra_keys == {"more": 2, "other": 1}
-            assert stats.absent == []
-            assert 0 < stats.seconds < 30
 
 
 @pytest.mark.parametrize("data", [{}, None, {"data": None}, {"data": {}}, []])
@@ -251,31 +200,6 @@ def test_using_a_closed_client_is_refused(connect: Any, sandbox: da.Sandbox) -> 
             use()
 
 
-def test_converting_imports_no_more_than_it_needs() -> None:
-    code = (
-        "import sys, warnings; warnings.simplefilter('ignore'); import dataaccess as da\n"
-        "scan = da.Client('sandbox:demo?until=2024-02-29').scan_codes(['id'], allocated_time=da.on('2024-01-15'))\n"
-        "assert scan.collect().to_pylist() == scan.to_dicts()\n"
-        "assert next(scan.batches()).num_rows\n"
-        "heavy = {'pandas', 'numpy', 'polars', 'pyarrow', 'asyncio'} & set(sys.modules); assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
-    scan = sandbox.client().scan_codes(allocated_time=DAY)
-    assert list(scan.iter_rows()) == scan.collect().to_pylist()
-    rows = scan.iter_rows()
-    assert isinstance(next(rows)["allocated_time"], dt.datetime)
-    rows.close()
-
-    async def main() -> list[Any]:
-        client = sandbox.async_client()
-        return [row async for row in client.scan_codes(allocated_time=DAY).iter_rows()]
-
-    assert asyncio.run(main()) == scan.collect().to_pylist()
-
-
 def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox: da.Sandbox) -> None:
     made: list[str] = []
 
@@ -296,29 +220,6 @@ def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox
         threading.setprofile(None)
     assert made
     assert threading.main_thread().name not in made
-
-
-def test_a_client_knows_the_ids_of_its_business_objects(connect: Any) -> None:
-    with da.Sandbox() as service:
-        service.declare("store", 7, {"store_id": "string"})
-        service.load("store", [{"store_id": "s-1"}])
-        client = connect(service, item_types={"store": 7})
-        where = da.col("store_id").equals("s-1")
-        assert client.search_items("store", "store_id", where) == [{"store_id": "s-1"}]
-        assert client.scan_items("store", "store_id", where).to_dicts() == [{"store_id": "s-1"}]
-        assert client.validate_items("store", "store_id", where)["itemTypeId"] == 7
-        assert client.validate_items("store", "store_id", where, item_type_id=8)["itemTypeId"] == 8
-        assert client.with_options(timeout=9).item_types == {"store": 7}
-        with pytest.raises(da.ValidationError, check=about("item_type_id")):
-            client.with_options(item_types=None).validate_items("store", "store_id", where)
-
-
-@pytest.mark.parametrize(
-    "given", [{"customer": 5}, {"promotion_code": 1}, {"store": "7"}, {"store": True}, {3: 3}, [("store", 7)]]
-)
-def test_ids_that_cannot_be_are_refused(given: Any) -> None:
-    with pytest.raises(da.ConfigError, match=r"item_types"):
-        da.Client("https://cdp.example.com", token="t", item_types=given)
 
 
 # Rows without their number, and their number without rows.
@@ -420,3 +321,105 @@ def test_equal_strings_of_an_attribute_are_one_object() -> None:
     assert objects["status"] <= 100
     assert objects["id"] == len(rows)
     assert objects["note"] > len(rows) // 2
+
+
+# Progress of collect and the to_… methods.
+
+
+LAST_PART = 11
+
+READINGS: dict[str, Callable[[Any, Path, Any], object]] = {
+    "collect": lambda scan, _folder, report: scan.collect(progress=report),
+    "to_arrow": lambda scan, _folder, report: scan.to_arrow(progress=report),
+    "to_pandas": lambda scan, _folder, report: scan.to_pandas(progress=report),
+    "to_polars": lambda scan, _folder, report: scan.to_polars(progress=report),
+    "to_dicts": lambda scan, _folder, report: scan.to_dicts(progress=report),
+    "to_parquet": lambda scan, folder, report: scan.to_parquet(folder / "x.parquet", progress=report),
+    "to_csv": lambda scan, folder, report: scan.to_csv(folder / "x.csv", progress=report),
+    "to_jsonl": lambda scan, folder, report: scan.to_jsonl(folder / "x.jsonl", progress=report),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("reading", READINGS)
+def test_progress_is_reported_from_the_first_request_to_the_last(client: Any, tmp_path: Path, reading: str) -> None:
+    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+    reports: list[da.Progress] = []
+    READINGS[reading](scan, tmp_path, reports.append)
+    first, *_, last = reports
+    assert (first.total, first.done, first.failed, first.rows, first.bytes) == (3, 0, 0, 0, 0)
+    assert (last.total, last.done, last.failed, last.rows) == (3, 3, 0, 215)
+    assert last.bytes == scan.last_stats.bytes
+    assert [report.done for report in reports] == sorted(report.done for report in reports)
+    assert {report.done for report in reports} == {0, 1, 2, 3}
+
+
+def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path: Path) -> None:
+    reports: list[da.Progress] = []
+
+    def pause(number: int) -> None:
+        # The rest of the response waits until the first batch was reported.
+        while number == LAST_PART and not any(report.rows for report in reports):
+            time.sleep(0.01)
+
+    with serving(in_parts(whole(100_000, 10_000), pause)) as server:
+        scan_of(connect(server.base_url)).to_parquet(tmp_path / "n.parquet", progress=reports.append)
+    assert reports[0].rows == 0
+    assert any(0 < report.rows < 100_000 for report in reports)
+    assert (reports[-1].rows, reports[-1].done) == (100_000, 1)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, reading: str) -> None:
+    def stop(_progress: da.Progress) -> None:
+        raise KeyError("enough")
+
+    # The last response never comes, so the call cannot be complete before it calls back.
+    with scan_server(lambda asked: SILENCE if asked.part == 2 else ok_response(asked)) as parts:
+        with pytest.raises(KeyError, match="enough"):
+            READINGS[reading](scan_of_parts(connect(parts.base_url), 3), tmp_path, stop)
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.async_only
+def test_a_coroutine_function_is_awaited(sandbox: da.Sandbox) -> None:
+    reports: list[int] = []
+
+    async def report(progress: da.Progress) -> None:
+        await asyncio.sleep(0)
+        reports.append(progress.done)
+
+    async def main() -> None:
+        scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+        await scan.to_dicts(progress=report)
+
+    asyncio.run(main())
+    assert (reports[0], reports[-1]) == (0, 3)
+
+
+def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:
+    reports: list[da.Progress] = []
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"))
+    with sandbox.fault("status", status=503, times=1):
+        scan.collect(progress=reports.append)
+    assert reports[-1].retries == 1
+    scan.collect(progress=reports.append)
+    assert reports[-1].retries == 0, "those of an earlier call count"
+
+
+@pytest.mark.both_clients
+def test_waiting_for_an_export_reports_its_entries(client: Any, sandbox: da.Sandbox) -> None:
+    export = sandbox.start_export(rows=500, entries=2, seconds=7200, delay=3600, succeeds=False)
+    reports: list[da.Progress] = []
+    updates: list[Any] = []
+
+    def advance(update: Any) -> None:
+        updates.append(update)
+        sandbox.advance(3600)
+
+    client.wait_for_segment(export, timeout=60, poll=0.01, check=False, progress=reports.append, on_update=advance)
+    assert len(reports) == len(updates) == 4
+    assert [report.done for report in reports] == [0, 0, 1, 2]
+    first, last = reports[0], reports[-1]
+    assert (first.unit, first.total, first.done, first.failed, first.rows) == ("entries", None, 0, 0, 0)
+    assert (last.total, last.done, last.failed, last.rows) == (2, 2, 2, 1_000)

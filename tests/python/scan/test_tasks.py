@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
 import multiprocessing
 import os
@@ -10,14 +9,10 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.arguments import about
@@ -58,14 +53,6 @@ def test_rows_of_all_tasks_are_those_of_the_scan(client: Any) -> None:
         by_day(client, limit=5).tasks()
 
 
-@pytest.mark.both_clients
-def test_a_task_shows_what_it_is(client: Any) -> None:
-    task = bare(by_day(client).tasks()[3])
-    kind = type(task).__name__
-    assert kind in {"Task", "AsyncTask"}
-    assert repr(task).startswith(f"{kind}({task.id}: scan_codes of id, pool_id, allocated_time; ")
-
-
 IDENTIFY = """
 import warnings
 warnings.simplefilter("ignore")
@@ -90,51 +77,6 @@ def test_names_are_the_same_whenever_and_wherever_tasks_are_made(connect: Any) -
         environment = os.environ | {"PYTHONHASHSEED": seed}
         other = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
         assert other.stdout.split() == names
-
-
-def test_other_requests_have_other_names(client: Any) -> None:
-    codes: list[tuple[list[str], dict[str, Any]]] = [
-        (["id"], {"allocated_time": DAY}),
-        (["name"], {"allocated_time": DAY}),
-        (["id", "name"], {"allocated_time": DAY}),
-        (["id"], {"allocated_time": da.on("2024-01-16")}),
-        (["id"], {"allocated_time": da.after("2024-01-15")}),
-        (["id"], {"allocated_time": DAY, "code_status": "used"}),
-        (["id"], {"allocated_time": DAY, "allocated_audience": "a"}),
-    ]
-    stores: list[tuple[str, Any, int]] = [
-        ("store", "1", 7),
-        ("store", "1", 8),
-        ("shop", "1", 7),
-        ("store", "2", 7),
-        ("store", ["1"], 7),
-        ("store", 1, 7),
-    ]
-    scans = [client.scan_codes(attrs, **options) for attrs, options in codes]
-    for name, value, number in stores:
-        where = X.matches(value) if isinstance(value, list) else X.equals(value)
-        scans.append(client.scan_items(name, ["a"], where, item_type_id=number))
-    names = [scan.tasks()[0].id for scan in scans]
-    assert len(set(names)) == len(names)
-
-
-def test_a_task_is_read_as_a_scan_is(tmp_path: Path) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        task = by_day(service.client()).tasks()[5]
-        rows = task.collect().to_arrow()
-        service.clear_requests()
-        assert pa.table(task).equals(rows)
-        assert pl.DataFrame(task).to_arrow().num_rows == rows.num_rows
-        counted = duckdb.sql("select count(*) from task")
-        assert counted is not None
-        assert counted.fetchall() == [(rows.num_rows,)]
-        assert pa.RecordBatchReader.from_stream(task).read_all().equals(rows)
-        assert len(service.requests) == 4
-        assert {request.body == task.requests()[0]["body"] for request in service.requests} == {True}
-        task.to_parquet(tmp_path / "day.parquet")
-        task.to_jsonl(tmp_path / "day.jsonl")
-        assert pq.read_table(tmp_path / "day.parquet").to_pylist() == rows.to_pylist()
-        assert len((tmp_path / "day.jsonl").read_text().splitlines()) == rows.num_rows > 0
 
 
 @pytest.mark.both_clients
@@ -181,19 +123,6 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
         with pytest.raises(kinds.Mismatch):
             scan.to_folder(own)
     assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
-
-
-@held_or_travelled
-@pytest.mark.usefixtures("elsewhere")
-def test_a_task_has_lazy_queries(connect: Any, of: Any) -> None:
-    scan = by_day(da.Client(connect(None, token=None).base_url), code_status="used")
-    for task in map(of, scan.tasks()):
-        frame, rows = task.to_lazyframe(), task.to_polars()
-        assert frame.collect().equals(rows)
-        assert frame.head(2).collect().equals(rows.head(2))
-        assert frame.select("pool_id").collect().equals(rows.select("pool_id"))
-        late = pl.col("allocated_time") >= datetime(2024, 1, 15, 12)  # noqa: DTZ001 - columns have no zone
-        assert frame.filter(late).collect().equals(rows.filter(late))
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:
@@ -283,6 +212,7 @@ def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
             assert copy.requests() == travelled(copy).requests() == task.requests()
             assert (copy.id, copy.column_names) == (task.id, task.column_names)
             assert repr(bare(copy)) == repr(bare(task))
+            assert repr(bare(task)).startswith(f"Task({task.id}: scan_")
             if way in {"codes", "codes of days", "typed", "codes as items"} and zone == "UTC":
                 assert copy.to_arrow().equals(task.to_arrow())
                 assert copy.to_dicts() == task.to_dicts()
@@ -357,14 +287,3 @@ def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         assert list(threads.map(ids_of, scan.tasks(), timeout=50)) == parts
     assert [name for part in parts for name in part] == expected
-
-
-def test_tasks_of_asyncio_run_at_once(sandbox: da.Sandbox) -> None:
-    async def main() -> tuple[list[Any], list[Any]]:
-        async with da.AsyncClient(sandbox.base_url, token=sandbox.issue_token()) as client:
-            scan = by_day(client)
-            parts = await asyncio.gather(*(task.to_dicts() for task in scan.tasks()))
-            return [row for part in parts for row in part], await scan.to_dicts()
-
-    rows, expected = asyncio.run(main())
-    assert rows == expected

@@ -125,26 +125,6 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
 # Platforms with the settings that a check finds.
 
 DAY = dt.date(2024, 2, 10)
-# What each condition selects of local days. It is then 2024-02-20 everywhere.
-CONDITIONS: dict[str, tuple[Callable[[], Any], Callable[[dt.date], bool]]] = {
-    "on": (lambda: da.on(DAY), lambda day: day == DAY),
-    "days": (lambda: da.days(DAY, dt.date(2024, 2, 14)), lambda day: DAY <= day < dt.date(2024, 2, 14)),
-    "month": (lambda: da.month("2024-01"), lambda day: (day.year, day.month) == (2024, 1)),
-    "last_days": (lambda: da.last_days(7), lambda day: dt.date(2024, 2, 13) <= day < dt.date(2024, 2, 20)),
-    "yesterday": (lambda: da.yesterday(), lambda day: day == dt.date(2024, 2, 19)),
-    "since": (lambda: da.since(DAY), lambda day: day >= DAY),
-    "until": (lambda: da.until(DAY), lambda day: day <= DAY),
-    "after": (lambda: da.after(DAY), lambda day: day > DAY),
-    "before": (lambda: da.before(DAY), lambda day: day < DAY),
-}
-
-
-@pytest.fixture(scope="module")
-def instants() -> dict[str, dt.datetime]:
-    """When each code was allocated."""
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        rows = sandbox.client().search_codes(ATTRS, allocated_time=da.since("2020-01-01"))
-    return {row["id"]: dt.datetime.fromisoformat(row["allocated_time"]).replace(tzinfo=dt.UTC) for row in rows}
 
 
 @pytest.fixture(scope="module", params=options.PLATFORMS)
@@ -153,32 +133,6 @@ def checked(request: pytest.FixtureRequest) -> Iterator[tuple[da.Sandbox, dict[s
     with da.Sandbox.demo(until="2024-02-29", platform=request.param) as sandbox:
         settings = sandbox.client().check(dt.date(2024, 1, 15), 5637054).settings
         yield sandbox, dict(settings), ZoneInfo(options.PLATFORMS[request.param].get("day_zone", "UTC"))
-
-
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_each_range_has_its_rows_with_the_settings_of_a_check(
-    checked: Any, name: str, instants: dict[str, dt.datetime], tmp_path: Any, now: Callable[[str], None]
-) -> None:
-    now("2024-02-20T03:00:00Z")
-    sandbox, settings, zone = checked
-    condition, is_selected = CONDITIONS[name]
-    expected = {code for code, time in instants.items() if is_selected(time.astimezone(zone).date())}
-    client = sandbox.client(**settings)
-    # Warnings are errors in tests.
-    scan = client.scan_codes(ATTRS, allocated_time=condition())
-    report = scan.to_folder(tmp_path)
-    found = {
-        "search": {row["id"] for row in client.search_codes(ATTRS, allocated_time=condition())},
-        "rows": {row["id"] for row in scan.to_dicts()},
-        "polars": set(scan.to_polars()["id"]),
-        "lazy": set(scan.to_lazyframe().collect()["id"]),
-        "folder": set(scan.read_folder(tmp_path)["id"]),
-    }
-    assert expected
-    assert {form: ids ^ expected for form, ids in found.items()} == {form: set() for form in found}
-    assert (report.rows, report.warnings, report.doubtful_days) == (len(expected), [], [])
-    check = client.check(DAY)
-    assert [check.answers[name].is_right for name in ("timezone", "day_comparison")] == [True, True], str(check)
 
 
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:

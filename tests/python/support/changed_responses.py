@@ -87,15 +87,3 @@ def records(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def nothing(_request: str, _response: Any) -> dict[str, Any]:
     """As of a service that lost its index."""
     return records([])
-
-
-def without_data(_request: str, _response: Any) -> dict[str, Any]:
-    """A success that does not say whether there are records."""
-    return {"code": 200, "message": "ok"}
-
-
-def renamed(_request: str, response: Any) -> Any:
-    """As of a new version of the service, which writes `allocatedTime`."""
-    rows = response["data"]["data"]
-    name = {"allocated_time": "allocatedTime"}
-    return records([{name.get(key, key): value for key, value in row.items()} for row in rows])

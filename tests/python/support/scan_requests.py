@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from support.parts import in_parts
 from support.raw_server import Close, RawServer, Received, http
 from support.streams import response_of
+from support.written_files import rows_in, write
 
 import dataaccess as da
 
@@ -109,6 +112,14 @@ def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
     return [row for batch in scan.batches(**options) for row in batch.to_pylist()]
 
 
+def rows_of_file(scan: Any, kind: str) -> list[Row]:
+    """The rows of a scan, read from a file that it wrote."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"rows.{kind}"
+        write(scan, kind, path)
+        return rows_in(path)
+
+
 # What can be made of a scan by either client.
 OUTPUTS: dict[str, Callable[[Any], list[Row]]] = {
     "dicts": lambda scan: scan.to_dicts(),
@@ -117,6 +128,8 @@ OUTPUTS: dict[str, Callable[[Any], list[Row]]] = {
     "pandas": lambda scan: scan.to_pandas().to_dict("records"),
     "polars": lambda scan: scan.to_polars().to_dicts(),
     "batches": rows_of_batches,
+    "parquet": lambda scan: rows_of_file(scan, "parquet"),
+    "jsonl": lambda scan: rows_of_file(scan, "jsonl"),
 }
 
 
