@@ -313,6 +313,26 @@ async fn a_response_whose_batch_was_taken_is_not_retried_where_rows_are_final() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn rows_that_arrive_end_a_timeout_unless_it_is_of_the_whole_call() {
+    let now = Instant::now();
+    for (scope, expected) in [
+        (TimeoutScope::WholeSince(now), Err("no complete response within 5 s")),
+        (TimeoutScope::ToFirstRow, Ok(())),
+        (TimeoutScope::EachToFirstRow(now), Ok(())),
+    ] {
+        let slow = |mut reply: Reply| {
+            reply.body.insert(2, Step::Wait(9 * SECOND));
+            reply
+        };
+        let (respond, _) = service(move |_| Ok(slow(whole(1))));
+        let searching = Searching::new(respond, DeliveryMode::Complete, 0, &budget(usize::MAX));
+        let mode = SearchMode { scope, timeout: Some(5 * SECOND), ..searching.mode };
+        let outcome = Searching { mode, ..searching }.run().await;
+        assert_eq!(outcome.as_ref().map(drop).map_err(Error::message), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_response_that_is_dropped_for_space_is_no_failure() {
     let (respond, arrivals) = service(|_| Ok(whole(3)));
     let full = budget(1);
