@@ -145,6 +145,17 @@ async fn no_request_starts_in_the_pause_that_one_was_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_cannot_outwait_the_pause_of_another_fails_unsent_with_the_same_error() {
+    let (respond, arrivals) = service(|_| Ok(Reply { retry_after: Some(600), ..Reply::status(429) }));
+    let client = client(respond, |_| {});
+    for attempts in [1, 0] {
+        let error = post(&client).await.unwrap_err();
+        assert_eq!((error.kind(), error.context().attempts), (Kind::Throttled, attempts));
+    }
+    assert_eq!(seconds(&arrivals), [0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn starts_keep_their_distance_though_requests_wait_for_a_place() {
     let slow = || Reply { body: vec![Step::Wait(3 * SECOND), Step::Bytes(OK.into())], ..Reply::status(200) };
     let (respond, arrivals) = service(move |number| Ok(if number == 0 { slow() } else { Reply::ok(OK) }));
@@ -160,6 +171,16 @@ async fn starts_keep_their_distance_though_requests_wait_for_a_place() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_envelope_counts_as_what_it_takes_in_memory() {
+    for (limit, field) in [(1 << 20, Some("result")), (2 << 20, None)] {
+        let body = format!(r#"{{"code": 200, "data": [{}0]}}"#, "0,".repeat(20_000));
+        let (respond, _) = service(move |_| Ok(Reply::ok(body.clone())));
+        let outcome = post(&client(respond, |arguments| arguments.max_result_bytes = Some(limit))).await;
+        assert_eq!(outcome.err().and_then(|error| error.details().field.clone()).as_deref(), field);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_may_have_arrived_is_sent_once_unless_it_is_idempotent() {
     let lost = || Error::new(Kind::ConnectionLost, "test failure").retryable();
     let (respond, arrivals) = service(move |_| Err(lost()));
@@ -170,10 +191,16 @@ async fn a_request_that_may_have_arrived_is_sent_once_unless_it_is_idempotent() 
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_timeout_names_what_was_waited_for() {
-    let (respond, _) = service(|_| Ok(Reply::status(500)));
-    let error = post(&client(respond, |arguments| arguments.timeout = 5.0)).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Server, "the last failure");
-    assert!(error.hint().unwrap().contains("timeout (5 s)"), "{error:?}");
+    // In a back-off, and while the next attempt waits for its turn.
+    for requests_per_second in [None, Some(0.1)] {
+        let (respond, _) = service(|_| Ok(Reply::status(500)));
+        let set = |arguments: &mut Arguments| {
+            (arguments.timeout, arguments.requests_per_second) = (5.0, requests_per_second);
+        };
+        let error = post(&client(respond, set)).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Server, "the last failure");
+        assert!(error.hint().unwrap().contains("timeout (5 s)"), "{error:?}");
+    }
 
     let respond: Respond = Arc::new(|_| pending().boxed());
     let client = client(respond, |arguments| (arguments.timeout, arguments.concurrency) = (5.0, Some(1)));
@@ -184,16 +211,21 @@ async fn the_end_of_a_timeout_names_what_was_waited_for() {
     assert!(errors[0].message().ends_with("5 s") && errors[1].message().ends_with("(concurrency)"), "{errors:?}");
 }
 
-/// Gives another token each time; the token with the number `hangs` never comes.
+/// Gives another token each time; the token with the number `hangs` never comes, and from the number `fails` on none can
+/// be fetched.
 #[derive(Debug, Default)]
 struct Tokens {
     given: AtomicUsize,
     hangs: Option<usize>,
+    fails: Option<usize>,
 }
 
 impl TokenSource for Tokens {
     fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.given.fetch_add(1, Ordering::SeqCst);
+        if self.fails.is_some_and(|fails| number >= fails) {
+            return Err(Error::new(Kind::Config, "test failure"));
+        }
         if self.hangs != Some(number) {
             take(Secret::try_new(format!("tok-{number}")).map(|token| Grant { token, expires_at: None }));
         }
@@ -214,6 +246,18 @@ async fn a_refused_token_is_renewed_once() {
             Err(error) => assert!(error.kind() == Kind::PermissionDenied && error.is_of_all(), "{error:?}"),
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_token_was_refused_while_it_waited_is_not_sent_without_another() {
+    let (respond, arrivals) = service(|_| Ok(Reply::status(401)));
+    let set = |arguments: &mut Arguments| arguments.requests_per_second = Some(1.0);
+    let tokens = Tokens { fails: Some(1), ..Tokens::default() };
+    let client = Client::of_service(respond, Arc::new(tokens), set).unwrap();
+    for outcome in join_all([post(&client), post(&client)]).await {
+        assert_eq!(outcome.unwrap_err().kind(), Kind::Config);
+    }
+    assert_eq!(seconds(&arrivals), [0]);
 }
 
 pub(super) fn any_search() -> Search {
@@ -310,6 +354,37 @@ async fn a_response_whose_batch_was_taken_is_not_retried_where_rows_are_final() 
     assert_eq!(error.kind(), Kind::TruncatedResponse);
     assert_eq!(arrivals.lock().unwrap().len(), 1);
     assert_eq!(searching.next().now_or_never(), Some(Some(0)), "what arrived before the failure is good");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rows_that_arrive_end_a_timeout_unless_it_is_of_the_whole_call() {
+    let now = Instant::now();
+    for (scope, expected) in [
+        (TimeoutScope::WholeSince(now), Err("no complete response within 5 s")),
+        (TimeoutScope::ToFirstRow, Ok(())),
+        (TimeoutScope::EachToFirstRow(now), Ok(())),
+    ] {
+        let slow = |mut reply: Reply| {
+            reply.body.insert(2, Step::Wait(9 * SECOND));
+            reply
+        };
+        let (respond, _) = service(move |_| Ok(slow(whole(1))));
+        let searching = Searching::new(respond, DeliveryMode::Complete, 0, &budget(usize::MAX));
+        let mode = SearchMode { scope, timeout: Some(5 * SECOND), ..searching.mode };
+        let outcome = Searching { mode, ..searching }.run().await;
+        assert_eq!(outcome.as_ref().map(drop).map_err(Error::message), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_ends_in_flight_names_the_failure_before() {
+    let hangs = || Reply { body: vec![Step::Wait(9 * SECOND)], ..Reply::status(200) };
+    let (respond, _) = service(move |number| Ok(if number == 0 { Reply::status(500) } else { hangs() }));
+    let searching = Searching::new(respond, DeliveryMode::Complete, 0, &budget(usize::MAX));
+    let mode = SearchMode { timeout: Some(5 * SECOND), ..searching.mode };
+    let error = Searching { mode, ..searching }.run().await.unwrap_err();
+    assert_eq!((error.kind(), error.context().attempts), (Kind::RequestTimeout, 2));
+    assert!(error.hint().unwrap().contains("ServerError: "), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]

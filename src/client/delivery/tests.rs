@@ -128,8 +128,10 @@ async fn responses_that_wait_for_space_are_dropped_and_the_last_one_first() {
     assert!(front.send(Rows(5)).await, "the consumer waits for it");
     assert!(second.send(Rows(10)).await, "space");
     let began = Instant::now();
-    let (second_sent, third_sent) = tokio::join!(second.send(Rows(10)), third.send(Rows(10)));
+    let third_sending = async { (third.send(Rows(10)).await, began.elapsed()) };
+    let (second_sent, (third_sent, after)) = tokio::join!(second.send(Rows(10)), third_sending);
     assert!(!third_sent && third.is_evicted());
+    assert!((UNREAD..2 * UNREAD).contains(&after), "no response after it is open: {after:?}");
     assert!(!second_sent && second.is_evicted(), "it has no space without the third either");
     assert!((2 * UNREAD..3 * UNREAD).contains(&began.elapsed()));
     assert_eq!(budget.used(), 5);

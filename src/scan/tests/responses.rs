@@ -49,6 +49,15 @@ async fn a_limit_ends_the_requests() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_scan_warns_of_no_rows_unless_it_is_a_task_whose_scan_may_have_some() {
+    for (scan, warned) in [(scan(2), vec![DataWarningKind::EmptyResult]), (scan(2).as_task(), vec![])] {
+        let (client, _) = client(|_| {}, |asked| rows(asked.day, &[]));
+        let collected = scan.collect(&client, ROW_BY_ROW).await.unwrap();
+        assert_eq!(collected.stats.warnings.iter().map(|warning| warning.kind).collect::<Vec<_>>(), warned);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
     let (client, _) = client(
         |_| {},

@@ -190,9 +190,12 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
     let elsewhere =
         Service { address: "https://other.example.com".to_owned(), is_synthetic: false, same_service: false };
     let options = RunOptions { service: elsewhere, ..options(folder.path()) };
-    for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {
+    for (scan, options, hint) in
+        [(other, &self::options(folder.path()), "the same again"), (scan(2), &options, "same_service")]
+    {
         let error = run(&scan, &client, options).await.unwrap_err();
         assert_eq!(error.kind(), Kind::FolderMismatch);
+        assert!(error.hint().unwrap().contains(hint), "{error:?}");
     }
     assert_eq!(days(&requests).len(), 2);
 }
@@ -269,6 +272,7 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     let place = Location::Path(folder.path().to_path_buf());
     assert_eq!(scan_of(4, 5).read(&place, false, &any_memory()).await.unwrap().stats.warnings, last.warnings);
     assert!(scan_of(2, 3).read(&place, false, &any_memory()).await.unwrap().stats.reasons.is_empty());
+    assert!(folder_status(&place, Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped);
 }
 
 #[tokio::test(start_paused = true)]
@@ -276,6 +280,8 @@ async fn a_day_of_the_folder_with_more_rows_disproves_a_cap() {
     let folder = Folder::new();
     let reports = run_each_day(folder.path(), &[51, 50, 50, 50], |options| options).await;
     assert!(reports.iter().all(|report| !report.maybe_capped));
+    let place = Location::Path(folder.path().to_path_buf());
+    assert!(!folder_status(&place, Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped);
 }
 
 #[tokio::test(start_paused = true)]
