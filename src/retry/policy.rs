@@ -197,7 +197,9 @@ impl RetryState {
         } else if self.retry_for < self.policy.retry_for {
             format!("{NEVER_REACHED}: check base_url, or set retry_for to wait for its start")
         } else {
-            format!("{NEVER_REACHED} in {seconds} s (retry_for): check base_url, or raise retry_for to wait for its start")
+            format!(
+                "{NEVER_REACHED} in {seconds} s (retry_for): check base_url, or raise retry_for to wait for its start"
+            )
         })
     }
 }

@@ -52,5 +52,5 @@ def _folder(user: User) -> object:
     with logged(logging.INFO) as lines, faster(), user.sandbox.fault("status", status=500, times=1):
         client = user.sandbox.client(concurrency=1)
         client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03")).to_folder("codes")
-    # Another thread logs retries.
-    return Shown("\n".join(sorted(lines, key=lambda line: ".retry:" not in line)))
+    # Other threads log retries and requests.
+    return Shown("\n".join(sorted(lines, key=lambda line: (".retry:" not in line, ".access:" in line))))
