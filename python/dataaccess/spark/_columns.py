@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-_TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
+TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
 _ARROW = {
     "string": "string",
     "bigint": "int64",
@@ -34,12 +34,7 @@ _INSTEAD = {"date": "timestamp_ntz", "int": "bigint", "smallint": "bigint", "tin
 
 def scan_type(kind: str) -> str | None:
     """The type, as a scan names it, of a column that Spark has with this type of its SQL; None for other types."""
-    return "json" if _DECIMAL.fullmatch(kind) else _TYPES.get(kind)
-
-
-def type_names() -> str:
-    """The types that columns may have, in Spark's SQL."""
-    return ", ".join([*_TYPES, "decimal(p,s)"])
+    return "json" if _DECIMAL.fullmatch(kind) else TYPES.get(kind)
 
 
 class SparkColumn(NamedTuple):

@@ -50,8 +50,7 @@ class Doubts:
             found += self._beside(task, index, day or f"request {index + 1}", outcome, folder)
         if not found:
             return
-        where = "" if day is None else f" ({day})"
-        name = f"request {index + 1} of {self.requests}{where}"
+        name = f"request {index + 1} of {self.requests}{'' if day is None else f' ({day})'}"
         if self.on_doubt == "error":
             raise DoubtfulDataError(f"{name}: {'; '.join(text for _, text in found)}")
         for kind, text in found:

@@ -8,7 +8,7 @@ from dataaccess._contract import VALUES
 from dataaccess._core.checks import invalid, problem
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import ValidationError
-from dataaccess.spark._columns import Columns, SparkColumn, scan_type, type_names
+from dataaccess.spark._columns import TYPES, Columns, SparkColumn, scan_type
 from dataaccess.spark._options import scan_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
                 problems.append(problem(f'schema["{name}"]', message, kind))
         elif scan_type(kind) is None:
             instead = _INSTEAD.get(kind)
-            advice = f"write {instead}" if instead else f"there are {type_names()}"
+            advice = f"write {instead}" if instead else f"there are {', '.join(TYPES)}, decimal(p,s)"
             problems.append(problem(f'schema["{name}"]', f"the type {kind} is not read: {advice}", kind))
         elif name in as_json:
             if kind != "string":
@@ -79,8 +79,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
             # Spark drops the filter `is null` of such a column, and with it rows; that query does not come here.
             message = "the column is NOT NULL, and any attribute may have no value: leave NOT NULL out"
             problems.append(problem(f'schema["{name}"]', message, name))
-    names = [field.name for field in schema.fields]
-    columns = [name for name in names if name not in of_request]
+    columns = [name for name in schema.names if name not in of_request]
     attrs = values.get("attrs", columns)
     if sorted(attrs) != sorted(columns):
         message = f"{', '.join(attrs)} are other attributes than the columns of the schema: {', '.join(columns)}"
@@ -88,7 +87,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
     problems += [
         problem("schema", f"has no column {name!r}, as the option {option} asks: add it", name)
         for name, option in of_request.items()
-        if name not in names
+        if name not in schema.names
     ]
     problems += [
         problem(f"json_attrs[{index}]", f"{name!r} is no column of the schema", name)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pickle
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark import SparkFiles
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark.sql.types import StructType
-
-    from dataaccess.spark._tasks import Planned
 
 
 class shown_first:
@@ -52,14 +49,6 @@ class shown_first:
 _PARTITIONS = 16
 
 
-@dataclass
-class ScanPartition(InputPartition):
-    """Requests of the scan that follow each other; `first` is the index of the first one."""
-
-    planned: list[Planned]
-    first: int
-
-
 class ScanReader(DataSourceReader):
     """Plans a scan, and reads the partitions of it. It pickles without the scan and without the token."""
 
@@ -70,7 +59,7 @@ class ScanReader(DataSourceReader):
             scan = scan_of(values, *scan_columns(schema, values))
             self._columns = columns_of(schema, values)
             self._shared = Shared(pickle.dumps(scan._client), scan._call, scan._schema, scan._splits)
-            self._tasks = [(task.id, task._raw.body(0)) for task in scan.tasks()]
+            self._tasks = [(index, (task.id, task._raw.body(0))) for index, task in enumerate(scan.tasks())]
             self._doubts = Doubts(values.get("on_doubt", "error"), len(self._tasks))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,12 +68,12 @@ class ScanReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """One for each request, or for several where there are many, in the order of the plan. Sends nothing."""
         size = -(-len(self._tasks) // _PARTITIONS)
-        return [ScanPartition(self._tasks[first : first + size], first) for first in range(0, len(self._tasks), size)]
+        return [InputPartition(self._tasks[first : first + size]) for first in range(0, len(self._tasks), size)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """The rows of its requests, batch by batch."""
         with shown_first():
-            for index, planned in enumerate(partition.planned, partition.first):
+            for index, planned in partition.value:
                 task = self._shared.task(planned)
                 outcome = yield from batches(task, self._columns)
                 self._doubts.check(task, index, outcome, SparkFiles.getRootDirectory())
@@ -96,10 +85,6 @@ class DataAccessSource(DataSource):
     The requests of a long scan share 16 partitions. Spark finds the source by itself where this package is installed:
     `spark.read.format("dataaccess")`. Options have the names of the arguments of `Client`, `scan_codes` and
     `scan_items`, and are checked by `load()`, which sends nothing.
-
-    Raises:
-        ValidationError: Options are invalid, or the request that they describe is.
-        ConfigError: The address or another setting is invalid, or there is no token.
     """
 
     @classmethod
