@@ -36,15 +36,7 @@ _FIELDS = {name: _field(spec) for name, spec in SETTINGS.items() if spec.is_usua
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Describes the provider to Airflow, which calls it by the entry point `apache_airflow_provider`.
-
-    Returns:
-        A dict, as Airflow's `provider_info.schema.json` describes it.
-
-    Examples:
-        >>> get_provider_info()["connection-types"][0]["connection-type"]
-        'dataaccess'
-    """
+    """Describes the provider to Airflow, which calls it by the entry point `apache_airflow_provider`."""
     integration = "Data Access API"
     return {
         "package-name": "dataaccess",
