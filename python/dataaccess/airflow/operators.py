@@ -54,6 +54,7 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_FOR_LOCK = 180
 _SECONDS_BETWEEN_TRIES = 5
 _SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+_ITEMS = ("item_type_name", "item_type_id")
 _CODES = ("audience_type", "allocated_audience", "code_status")
 
 
@@ -122,14 +123,7 @@ class SearchingOperator(ClientOperator):
 
     # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
     template_fields_renderers: ClassVar = {"allocated_time": "py", "where": "py", "attrs": "json", "schema": "json"}
-    template_fields: Sequence[str] = (
-        "attrs",
-        *CONDITIONS,
-        "item_type_name",
-        "item_type_id",
-        "schema",
-        "dataaccess_conn_id",
-    )
+    template_fields: Sequence[str] = ("attrs", *CONDITIONS, *_ITEMS, "schema", "dataaccess_conn_id")
 
     def __init__(
         self,
