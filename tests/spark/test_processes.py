@@ -42,7 +42,7 @@ def test_queries_with_other_settings_have_other_clients() -> None:
     for more in ({}, {"timezone": "Europe/Berlin"}, {}):
         made = reader("on('2024-01-15')", **more)
         [partition] = made.partitions()
-        clients.append(made._shared.task(partition.planned[0])._client)
+        clients.append(made._shared.task(partition.value[0][1])._client)
     assert clients[0] is clients[2] is not clients[1]
     assert [client.timezone for client in clients] == ["UTC", "Europe/Berlin", "UTC"]
 
@@ -57,7 +57,7 @@ def test_a_forked_process_uses_the_client_of_its_parent_as_its_own() -> None:
     """The daemon of Spark forks its workers, and a library of a user may fork a worker."""
     made = reader("on('2024-01-15')")
     shared, [partition] = made._shared, made.partitions()
-    [planned] = partition.planned
+    [(_, planned)] = partition.value
     expected = len(shared.task(planned).to_dicts())
     if (pid := os.fork()) == 0:
         os._exit(0 if len(shared.task(planned).to_dicts()) == expected > 0 else 1)

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from dataaccess.airflow.sensor import DataAccessSegmentExportSensor
     from dataaccess.airflow.trigger import DataAccessEventTrigger, DataAccessSegmentExportTrigger
 
-_HOMES = {
-    "DataAccessEventTrigger": "trigger",
-    "DataAccessHook": "hook",
-    "DataAccessScanOperator": "operators",
-    "DataAccessSearchOperator": "operators",
-    "DataAccessSegmentExportSensor": "sensor",
-    "DataAccessSegmentExportTrigger": "trigger",
-}
 __all__ = [
     "DataAccessEventTrigger",
     "DataAccessHook",
@@ -34,17 +26,15 @@ __all__ = [
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 
     def __getattr__(name: str) -> object:
-        """Loads a public name at its first use."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'dataaccess.airflow' has no attribute {name!r}")
-        value = getattr(_import_module(f"dataaccess.airflow.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+        if name in __all__:
+            for home in ("hook", "operators", "trigger", "sensor"):
+                if (value := vars(_import_module(f"dataaccess.airflow.{home}")).get(name)) is not None:
+                    return value
+        raise AttributeError(f"module 'dataaccess.airflow' has no attribute {name!r}")
 
 
 del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:
-    """The names that users type."""
     return list(__all__)

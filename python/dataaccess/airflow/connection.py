@@ -20,25 +20,17 @@ from dataaccess.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_TYPE = "dataaccess"
-_SCHEMES = ("http", "https")
 _SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 
 
 def client_arguments(connection: Secret, given: Mapping[str, Any], look_up: Callable[[], str | None]) -> dict[str, Any]:
-    """The arguments of a client.
+    """The arguments of a client: `given` are those of the code, in place of those of the connection.
 
-    Args:
-        connection: Says the address, the token and, in `extra`, other settings.
-        given: Settings of the code, in place of those of the connection.
-        look_up: Reads the token of the connection again.
-
-    Raises:
-        ConfigError: A setting is invalid, or a token or header would be sent to the address of another service.
+    `look_up` reads the token of the connection again. No token or header is sent to the address of another service.
     """
     named = f"the Airflow connection {connection.value.conn_id!r}"
-    if connection.value.conn_type not in (None, "", _TYPE):
-        raise ConfigError(f"{named} is of the type {connection.value.conn_type!r}: make one of the type {_TYPE}")
+    if connection.value.conn_type not in (None, "", "dataaccess"):
+        raise ConfigError(f"{named} is of the type {connection.value.conn_type!r}: make one of the type dataaccess")
     if connection.value.login:
         raise ConfigError(f"{named}: login is not used, as the token is the password: leave login empty")
     settings = _settings(connection, named)
@@ -99,15 +91,11 @@ def _settings(connection: Secret, named: str) -> Secret:
 
 
 def base_url(connection: Secret) -> str | None:
-    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed.
-
-    Raises:
-        ConfigError: The schema is another scheme than the one of the host.
-    """
+    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed."""
     host, path, scheme = connection.value.host, connection.value.schema, "https"
     if not host:
         return None
-    if path in _SCHEMES:
+    if path in ("http", "https"):
         # As in the connections of Airflow's HTTP provider.
         scheme, path = path, None
         if "://" in host and not host.startswith(f"{scheme}://"):
@@ -131,23 +119,20 @@ class ConnectionToken:
 
     def __init__(self, token: str, look_up: Callable[[], str | None]) -> None:
         """Takes the token, and a function that reads the connection again."""
-        self._token = token
-        self._look_up = look_up
+        self._token, self._look_up = token, look_up
         self._process: int | None = None
 
     def __call__(self) -> str:
         """The token."""
-        if self._process != os.getpid():
-            self._process = os.getpid()
-        else:
+        if self._process == os.getpid():
             self._token = self._look_up() or self._token
+        self._process = os.getpid()
         return self._token
 
     def __repr__(self) -> str:
         return "ConnectionToken()"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Raises: the pickle would hold the token."""
         raise TypeError(
             "the client of an Airflow connection does not pickle, as the pickle would hold the token: let forked "
             "processes inherit it as a global, or set DATAACCESS_TOKEN and use dataaccess_conn_id=None"

@@ -30,12 +30,7 @@ class RunDays:
 
     @cached_property
     def _bounds(self) -> tuple[date, date]:
-        """The first day, and the day after the last.
-
-        Raises:
-            AirflowFailException: The run has no data interval, or an empty one.
-            AirflowSkipException: No day ended in it, as in most runs of an hourly schedule.
-        """
+        """The first day, and the day after the last. In most runs of an hourly schedule no day ended."""
         context, timezone, lookback = self._of_run
         start: datetime | None = context.get("data_interval_start")
         end: datetime | None = context.get("data_interval_end")

@@ -69,12 +69,11 @@ class DataAccessHook(BaseHook):
         Examples:
             >>> client = DataAccessHook(None).client(timeout=900)
         """
-        if self.dataaccess_conn_id is None:
-            with hosted("airflow", airflow_version):
-                return Client(**settings)
-        connection = Secret(self.get_connection(self.dataaccess_conn_id))
-        arguments = Secret(client_arguments(connection, settings, self._read_token))
-        connection.value.extra_dejson  # noqa: B018 - masks the secrets in logs
+        arguments, conn_id = Secret(settings), self.dataaccess_conn_id
+        if conn_id is not None:
+            connection = Secret(self.get_connection(conn_id))
+            arguments = Secret(client_arguments(connection, settings, lambda: self.get_connection(conn_id).password))
+            connection.value.extra_dejson  # noqa: B018 - masks the secrets in logs
         with hosted("airflow", airflow_version):
             return Client(**arguments.value)
 
@@ -86,37 +85,30 @@ class DataAccessHook(BaseHook):
             >>> asyncio.run(DataAccessHook(None).async_client()).is_sandbox
             True
         """
-        if self.dataaccess_conn_id is None:
-            with hosted("airflow", airflow_version):
-                return AsyncClient(**settings)
-        # Airflow masked the secrets when it read the connection; `extra_dejson` would block the event loop.
-        connection = Secret(await self.aget_connection(self.dataaccess_conn_id))
-        loop = asyncio.get_running_loop()
+        loop, conn_id = asyncio.get_running_loop(), self.dataaccess_conn_id
 
-        def read_token() -> str | None:
+        def read_token() -> Any:
             # A thread of the client calls this; the channel of the triggerer to Airflow belongs to the event loop.
-            reading = asyncio.run_coroutine_threadsafe(self.aget_connection(str(self.dataaccess_conn_id)), loop)
+            reading = asyncio.run_coroutine_threadsafe(self.aget_connection(conn_id), loop)
             try:
-                password: str | None = reading.result(_SECONDS_FOR_TOKEN).password
+                return reading.result(_SECONDS_FOR_TOKEN).password
             except TimeoutError:
-                raise TimeoutError(
-                    f"the Airflow connection {self.dataaccess_conn_id!r} was not read within {_SECONDS_FOR_TOKEN} s"
-                ) from None
+                message = f"the Airflow connection {conn_id!r} was not read within {_SECONDS_FOR_TOKEN} s"
+                raise TimeoutError(message) from None
             finally:
                 # Otherwise a secrets backend that hangs keeps a coroutine for each try.
                 reading.cancel()
-            return password
 
+        arguments = Secret(settings)
+        if conn_id is not None:
+            # Airflow masked the secrets when it read the connection; `extra_dejson` would block the event loop.
+            connection = Secret(await self.aget_connection(conn_id))
+            arguments = Secret(client_arguments(connection, settings, read_token))
         with hosted("airflow", airflow_version):
-            return AsyncClient(**client_arguments(connection, settings, read_token))
+            return AsyncClient(**arguments.value)
 
     def test_connection(self) -> tuple[bool, str]:
-        """Whether address, token and scopes work, and what was found: the button "Test" of the web UI.
-
-        Examples:
-            >>> DataAccessHook(None).test_connection()[0]
-            True
-        """
+        """Whether address, token and scopes work, and what was found: the button "Test" of the web UI."""
         try:
             found = self.client().check()
         except (ConfigError, DataAccessError) as error:
@@ -127,7 +119,3 @@ class DataAccessHook(BaseHook):
         # The web UI shows one line.
         shown = (str(found.answers[name]) for name in ("address", "token", "scope item", "scope download"))
         return found.is_ok, "; ".join(" ".join(line.split()) for line in shown)
-
-    def _read_token(self) -> str | None:
-        password: str | None = self.get_connection(str(self.dataaccess_conn_id)).password
-        return password

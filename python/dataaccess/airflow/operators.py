@@ -54,10 +54,8 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_FOR_LOCK = 180
 _SECONDS_BETWEEN_TRIES = 5
 _SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
-_CODES = ("audience_type", "allocated_audience", "code_status")
 _ITEMS = ("item_type_name", "item_type_id")
-# Days of which a line of the log says that something is the matter with them.
-_DAYS = {"doubtful_days": "doubtful", "open_days": "open"}
+_CODES = ("audience_type", "allocated_audience", "code_status")
 
 
 class ClientOperator(BaseOperator):
@@ -67,7 +65,6 @@ class ClientOperator(BaseOperator):
     # Number of days before the days of the run.
     lookback: int = 0
     # Of the running task; never part of the serialized DAG.
-    _hook: DataAccessHook | None = None
     _client: Client | None = None
 
     def __init__(self, **options: Any) -> None:
@@ -82,9 +79,8 @@ class ClientOperator(BaseOperator):
 
     def connect(self) -> Client:
         """Makes the client of this task."""
-        self._hook = DataAccessHook(self.dataaccess_conn_id)
-        self._client = self._hook.get_conn()
-        return self._client
+        self._client = client = DataAccessHook(self.dataaccess_conn_id).get_conn()
+        return client
 
     def on_kill(self) -> None:
         """Ends the requests in flight: the call that waits for them raises `ClientClosedError`."""
@@ -98,11 +94,7 @@ class ClientOperator(BaseOperator):
         jinja_env: jinja2.Environment | None = None,
         seen_oids: set[int] | None = None,
     ) -> Any:
-        """Renders a template, with the days of the run as `dataaccess`, or resolves the output of a task.
-
-        Raises:
-            AirflowFailException: There is no value.
-        """
+        """Renders a template, with the days of the run as `dataaccess`, or resolves the output of a task."""
         if "dataaccess" not in context:
 
             def timezone() -> str:
@@ -162,12 +154,9 @@ class SearchingOperator(ClientOperator):
         self.audience_type: Any = stated("audience_type", audience_type)
         self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
         self.code_status: Any = stated("code_status", code_status)
-        self.item_type_name = item_type_name
-        self.item_type_id = item_type_id
+        self.item_type_name, self.item_type_id = item_type_name, item_type_id
         self.where: Any = stated("where", where)
-        self.schema = schema
-        self.decode_status = decode_status
-        self.on_doubt = on_doubt
+        self.schema, self.decode_status, self.on_doubt = schema, decode_status, on_doubt
         self.fail_on_empty = boolean_argument("fail_on_empty", fail_on_empty)
         self.dataaccess_conn_id = dataaccess_conn_id
 
@@ -178,7 +167,7 @@ class SearchingOperator(ClientOperator):
             raise AirflowFailException(f"{names} is None in this mapped task: map over conditions, or leave it out")
         codes = {name: values(name, getattr(self, name)) for name in _CODES}
         window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
-        attrs, item_type_id = values("attrs", self.attrs), _integer("item_type_id", self.item_type_id)
+        attrs, item_type_id = values("attrs", self.attrs), integer("item_type_id", self.item_type_id)
         options["schema"] = listed("schema", self.schema)
         if self.item_type_name is None:
             _refuse({"where": where, "item_type_id": item_type_id}, "is for other items: pass item_type_name")
@@ -196,16 +185,16 @@ class SearchingOperator(ClientOperator):
         if figures.get("first_day"):
             texts.append(f"of {' to '.join(dict.fromkeys([figures['first_day'], figures['last_day']]))}")
         texts.append(f"in {target or 'XCom'}")
-        doubts = [f"{text}: {shorten(figures[name])}" for name, text in _DAYS.items() if figures.get(name)]
+        named = [name for name in ("doubtful_days", "open_days") if figures.get(name)]
+        doubts = [f"{name.removesuffix('_days')}: {shorten(figures[name])}" for name in named]
         doubts += figures["warnings"]
         changes = ", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed") if name in figures)
         line = "; ".join([" ".join(texts), *([changes] if changes else []), *doubts])
         self.log.log(logging.WARNING if doubts else logging.INFO, "%s", line)
-        if target is not None and self._hook is not None and self._client is not None:
-            collector = get_hook_lineage_collector()
-            collector.add_input_asset(context=self._hook, uri=self._client.base_url)
-            uri = target if is_remote(target) else f"file://{target}"
-            collector.add_output_asset(context=self._hook, uri=uri)
+        if target is not None and self._client is not None:
+            collector, hook = get_hook_lineage_collector(), DataAccessHook(self.dataaccess_conn_id)
+            collector.add_input_asset(context=hook, uri=self._client.base_url)
+            collector.add_output_asset(context=hook, uri=target if is_remote(target) else f"file://{target}")
         for outlet in self.outlets:
             if isinstance(outlet, Asset):
                 context["outlet_events"][outlet].extra.update(figures)
@@ -214,15 +203,16 @@ class SearchingOperator(ClientOperator):
 class DataAccessScanOperator(SearchingOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
-    Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
-    a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
-    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
+    Each request becomes a file, and a retry of the task requests only what is missing. By default a run requests the
+    days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
+    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset. A task that is
+    cleared requests its days again.
 
     `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated. In a
-    template, `{{ dataaccess.days }}` is the days of the run. A task that is cleared requests its days again.
+    template, `{{ dataaccess.days }}` is the days of the run.
 
-    One task at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once, mapped or
-    not (`max_active_tis_per_dag=1`), unless you set another number. A folder belongs to one query.
+    A folder belongs to one query, and one task at a time writes into it: Airflow runs no two of this operator's tasks
+    of a DAG at once, mapped or not (`max_active_tis_per_dag=1`), unless you set another number.
 
     Args:
         folder: An absolute path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials
@@ -230,22 +220,20 @@ class DataAccessScanOperator(SearchingOperator):
             (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
         lookback: Number of days before the days of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh: Days to request again although the folder has them, as in `Scan.to_folder`: of the days that the task
-            requests. With `lookback` they all are.
-        accept: Days whose data are right although they look wrong, as in `Scan.to_folder`.
-        settle: How long a day that is over may still change: a timedelta, or days, as in `Scan.to_folder`.
-        requested_at: Whether files have a column `requested_at`, as in `Scan.to_folder`.
-        same_service: Whether the folder may have files from another address, as in `Scan.to_folder`.
+        refresh: Of the days that the task requests, those to request again although the folder has them. The next four
+            are as in `Scan.to_folder` too.
+        accept: Days whose data are right although they look wrong.
+        settle: How long a day that is over may still change: a timedelta, or days.
+        requested_at: Whether files have a column `requested_at`.
+        same_service: Whether the folder may have files from another address.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
-        **options: As in `DataAccessSearchOperator`: `attrs`, conditions and items, `schema`, `decode_status`,
-            `on_doubt`, `fail_on_empty` (a day without rows fails the task), `dataaccess_conn_id`, and arguments of
-            every operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: As in `DataAccessSearchOperator`, where `fail_on_empty` is for each day, and arguments of every
+            operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
         To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
-        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, by the
-        names of `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and
-        `warnings`.
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, as in
+        `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
@@ -275,12 +263,8 @@ class DataAccessScanOperator(SearchingOperator):
         if count("lookback", lookback, least=0) and not has_default and "dataaccess." not in conditions:
             message = "is for the days of the run: write {{ dataaccess.days }} into the condition"
             raise invalid("lookback", message, lookback)
-        self.lookback = lookback
-        self.refresh = refresh
-        self.accept = accept
-        self.settle = settle
-        self.requested_at = requested_at
-        self.same_service = same_service
+        self.lookback, self.refresh, self.accept = lookback, refresh, accept
+        self.settle, self.requested_at, self.same_service = settle, requested_at, same_service
         self.on_suspected_cap = on_suspected_cap
 
     @classmethod
@@ -301,16 +285,15 @@ class DataAccessScanOperator(SearchingOperator):
             if self.fail_on_empty and (days := _empty_days(report, "kept")):
                 self.log.info("requesting again, as there are no rows: %s", ", ".join(days))
                 report = self._run_unlocked(scan, folder, storage_options, days)
+            names = ("rows", "new", "kept", "refreshed", "open_days", "doubtful_days", "maybe_capped", "warnings")
             figures = {
                 "folder": str(report.folder),
-                "rows": report.rows,
                 "bytes": sum(file.bytes for file in report.files),
                 "files": len(report.files),
                 "first_day": min(report.days, default=None),
                 "last_day": max(report.days, default=None),
+                **{name: getattr(report, name) for name in names},
             }
-            names = ("new", "kept", "refreshed", "open_days", "doubtful_days", "maybe_capped", "warnings")
-            figures |= {name: getattr(report, name) for name in names}
             self._report(context, figures)
             if self.fail_on_empty and ((days := _empty_days(report)) or not report.rows):
                 raise AirflowException(f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True")
@@ -321,7 +304,7 @@ class DataAccessScanOperator(SearchingOperator):
         since = refresh_since(context, self.retries or 0, self.lookback)
         if since is None:
             return refresh
-        days = [day for task in scan.tasks() if (day := _day_of(task.id)) is not None]
+        days = [day for task in scan.tasks() if (day := task._raw.day(0)) is not None]
         if since > datetime.now(UTC) or not days:
             return "all"
         try:
@@ -336,7 +319,8 @@ class DataAccessScanOperator(SearchingOperator):
         self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
     ) -> FolderReport:
         """Runs the scan, once no other task uses its folder."""
-        deadline = time.monotonic() + _SECONDS_FOR_LOCK
+        self._logged = time.monotonic()
+        deadline = self._logged + _SECONDS_FOR_LOCK
         while True:
             try:
                 return scan.to_folder(
@@ -347,7 +331,7 @@ class DataAccessScanOperator(SearchingOperator):
                     on_doubt=self.on_doubt,
                     requested_at=self.requested_at,
                     same_service=self.same_service,
-                    progress=self._log_progress(),
+                    progress=self._log_progress,
                     storage_options=storage_options,
                 )
             except FolderLockedError as error:
@@ -356,16 +340,10 @@ class DataAccessScanOperator(SearchingOperator):
                 self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)
                 time.sleep(min(_SECONDS_BETWEEN_TRIES, max(deadline - time.monotonic(), 0)))
 
-    def _log_progress(self) -> Any:
-        last = time.monotonic()
-
-        def log(now: Progress) -> None:
-            nonlocal last
-            if time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
-                last = time.monotonic()
-                self.log.info("%s of %s requests done, %s rows, %s failed", now.done, now.total, now.rows, now.failed)
-
-        return log
+    def _log_progress(self, now: Progress) -> None:
+        if time.monotonic() - self._logged >= _SECONDS_BETWEEN_LOGS:
+            self._logged = time.monotonic()
+            self.log.info("%s of %s requests done, %s rows, %s failed", now.done, now.total, now.rows, now.failed)
 
 
 class DataAccessSearchOperator(SearchingOperator):
@@ -379,20 +357,16 @@ class DataAccessSearchOperator(SearchingOperator):
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         **options: What follows, and arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
-        attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
+        attrs, audience_type, allocated_audience, code_status: As in `Client.search_codes`.
         allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
             `"days('{{ params.start }}', '{{ params.stop }}')"`; by default the days that ended in the data interval of
-            the run, in the time zone of the connection. Promotion codes only, as the next three and `decode_status`.
-        audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
-        allocated_audience: One id of a customer or visitor, or several.
-        code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+            the run, in the time zone of the connection.
         item_type_name: Another business object than promotion codes, such as "customer".
         item_type_id: Its id, as in `Client.search_items`.
         where: Its conditions: an expression of `da.col(name)`, or as text for `da.filters.parse`, such as
             `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`. For the
             days of the run write `"col('opened').on({{ dataaccess.days }})"`.
-        schema: Column types of files, as in `Client.scan_codes`.
-        decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
+        schema, decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and its files are as before.
         fail_on_empty: Whether a result without rows fails the task. Each try searches again, so `retries` and
             `retry_delay` say how long to wait for late rows.
@@ -403,15 +377,8 @@ class DataAccessSearchOperator(SearchingOperator):
         with `path` the figures: a dict of `path`, `rows`, and what is in doubt: `maybe_capped` and `warnings`.
 
     Examples:
-        >>> used = DataAccessSearchOperator(
-        ...     task_id="used", attrs=["id"], allocated_time="on('{{ params.day }}')", code_status="used"
-        ... )
-        >>> customers = DataAccessSearchOperator(
-        ...     task_id="customers",
-        ...     item_type_name="customer",
-        ...     attrs=["customer_id", "name"],
-        ...     where="col('customer_id').matches({{ params.customers }})",
-        ... )
+        >>> on_day = "on('{{ params.day }}')"
+        >>> used = DataAccessSearchOperator(task_id="used", attrs=["id"], allocated_time=on_day, code_status="used")
     """
 
     template_fields: Sequence[str] = (*SearchingOperator.template_fields, "path")
@@ -426,9 +393,7 @@ class DataAccessSearchOperator(SearchingOperator):
     ) -> None:
         """Checks only what a template cannot change: templates are rendered when the task runs."""
         super().__init__(**options)
-        self.path = path
-        self.max_xcom_rows = max_xcom_rows
-        self.limit = limit
+        self.path, self.max_xcom_rows, self.limit = path, max_xcom_rows, limit
 
     def execute(self, context: Context) -> list[Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
@@ -472,12 +437,7 @@ class DataAccessSearchOperator(SearchingOperator):
         return figures
 
     def _accepted(self, stats: ScanStats) -> dict[str, Any]:
-        """The figures of a result, before it replaces anything.
-
-        Raises:
-            DoubtfulDataError: It looks wrong, and doubts are errors.
-            AirflowException: It has no rows, and must have some.
-        """
+        """The figures of a result, before it replaces anything. It may look wrong, or lack rows that it must have."""
         if self.on_doubt == "error" and stats.warnings:
             raise DoubtfulDataError("; ".join(stats.warnings))
         if self.fail_on_empty and not stats.rows:
@@ -492,12 +452,8 @@ def _empty_days(report: FolderReport, state: str | None = None) -> list[str]:
     return list(dict.fromkeys(file.day for file in empty if file.day is not None))
 
 
-def _day_of(task_id: str) -> str | None:
-    """The day that a request asks for; None in a scan without days."""
-    return task_id[: len("2024-01-15")] if task_id.count("-") > 1 else None
-
-
-def _integer(argument: str, value: int | str | None) -> int | None:
+def integer(argument: str, value: Any) -> Any:
+    """The integer of a rendered text, or None."""
     try:
         return None if value is None else int(value)
     except (TypeError, ValueError):

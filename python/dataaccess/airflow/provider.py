@@ -31,21 +31,11 @@ def _field(spec: Spec) -> dict[str, Any]:
     return {"label": f"{spec.name}{unit}", "description": spec.help, "schema": schema}
 
 
-# Settings of `Client` that the form shows; the JSON of "extra" takes every other one. The host is the base URL.
-_FIELDS = {name: _field(spec) for name, spec in SETTINGS.items() if spec.is_usual and name != "base_url"}
-
-
 def get_provider_info() -> dict[str, Any]:
-    """Describes the provider to Airflow, which calls it by the entry point `apache_airflow_provider`.
-
-    Returns:
-        A dict, as Airflow's `provider_info.schema.json` describes it.
-
-    Examples:
-        >>> get_provider_info()["connection-types"][0]["connection-type"]
-        'dataaccess'
-    """
+    """Describes the provider to Airflow, which calls it by the entry point `apache_airflow_provider`."""
     integration = "Data Access API"
+    # The JSON of "extra" takes every other setting. The host is the base URL.
+    shown = [spec for name, spec in SETTINGS.items() if spec.is_usual and name != "base_url"]
     return {
         "package-name": "dataaccess",
         "name": "Data Access",
@@ -56,7 +46,7 @@ def get_provider_info() -> dict[str, Any]:
                 "connection-type": "dataaccess",
                 "hook-class-name": "dataaccess.airflow.hook.DataAccessHook",
                 "hook-name": "Data Access (customer data platform)",
-                "conn-fields": _FIELDS,
+                "conn-fields": {spec.name: _field(spec) for spec in shown},
                 "ui-field-behaviour": {
                     "hidden-fields": ["schema", "login", "port"],
                     "relabeling": {"host": "Base URL", "password": "Token"},

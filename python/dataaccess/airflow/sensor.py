@@ -18,16 +18,13 @@ from dataaccess.airflow.compat import (
 )
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operators import ClientOperator
+from dataaccess.airflow.operators import ClientOperator, integer
 from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger, ExportWatch
-from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from airflow.sdk import Context
-
-    from dataaccess._client.segment import SegmentStatus
 
 # Airflow's own timeout of a deferred task comes after that of the trigger, which knows the open entries.
 _SECONDS_FOR_THE_TRIGGER = 60
@@ -71,23 +68,26 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
     ) -> None:
         """Checks nothing yet: templates are rendered when the task runs."""
         super().__init__(**options)
-        self.export_id = export_id
-        self.check = check
-        self.success_codes = success_codes
-        if deferrable is None:
-            deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
-        self.deferrable = deferrable
-        self.dataaccess_conn_id = dataaccess_conn_id
+        self.export_id, self.dataaccess_conn_id = export_id, dataaccess_conn_id
+        self.check, self.success_codes = check, success_codes
+        default = conf.getboolean("operators", "default_deferrable", fallback=False)
+        self.deferrable = default if deferrable is None else deferrable
 
     def execute(self, context: Context) -> Any:
         """Asks once, and then waits here or in the triggerer. Airflow calls it."""
         if not self.deferrable:
-            return self._execute_here(context)
+            try:
+                return super().execute(context)
+            except (AirflowSensorTimeout, AirflowSkipException) as error:
+                # With a cause, `soft_fail` made it of another error.
+                if self._watch is None or error.__cause__ is not None:
+                    raise
+                raise type(error)(f"{error} {self._watch.unfinished}") from None
         found = self.poke(context)
         if not found.is_done:
             self.defer(
                 trigger=DataAccessSegmentExportTrigger(
-                    self._id(),
+                    integer("export_id", self.export_id),
                     self.poke_interval,
                     self.dataaccess_conn_id,
                     check=self.check,
@@ -99,43 +99,23 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
             )
         return found.xcom_value
 
-    def _execute_here(self, context: Context) -> Any:
-        try:
-            return super().execute(context)
-        except (AirflowSensorTimeout, AirflowSkipException) as error:
-            # With a cause, `soft_fail` made it of another error.
-            if self._watch is None or error.__cause__ is not None:
-                raise
-            raise type(error)(f"{error} {self._watch.unfinished}") from None
-
     def poke(self, context: Context) -> PokeReturnValue:
         """Asks once. Airflow calls it."""
         with without_useless_retries():
-            client = self._client or self.connect()
+            client, export_id = self._client or self.connect(), integer("export_id", self.export_id)
             if self._watch is None:
-                self._watch = ExportWatch(self._id(), success_texts(self.success_codes), self.log, check=self.check)
-            try:
-                status = client.download_segment(self._id())
-            except DataAccessError as error:
-                if not self._watch.is_outage(error):
-                    raise
-                return PokeReturnValue(is_done=False)
-            if not self._watch.has_ended(status):
-                return PokeReturnValue(is_done=False)
-            return PokeReturnValue(is_done=True, xcom_value=status)
+                self._watch = ExportWatch(export_id, success_texts(self.success_codes), self.log, check=self.check)
+            with self._watch.attempt():
+                status = client.download_segment(export_id)
+                if self._watch.has_ended(status):
+                    return PokeReturnValue(is_done=True, xcom_value=status)
+        return PokeReturnValue(is_done=False)
 
-    def resume(self, context: Context, event: dict[str, Any]) -> SegmentStatus:
+    def resume(self, context: Context, event: dict[str, Any]) -> Any:
         """Goes on with the event of the trigger. Airflow calls it."""
         if (unfinished := event.get("unfinished")) is not None:
             raise AirflowSensorTimeout(f"Sensor has timed out after {self.timeout:g} s. {unfinished}")
         if (error := event.get("error")) is not None:
             raise (AirflowFailException if event["is_permanent"] else AirflowException)(error)
         # The trigger has checked the entries.
-        status: SegmentStatus = event["status"]
-        return status
-
-    def _id(self) -> int:
-        try:
-            return int(self.export_id)
-        except (TypeError, ValueError):
-            raise AirflowFailException(f"export_id must be an integer, not {self.export_id!r}") from None
+        return event["status"]

@@ -8,6 +8,7 @@ can raise.
 from __future__ import annotations
 
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from reprlib import repr as shortened
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 from dataaccess._core.checks import invalid
 from dataaccess._core.paths import location
 from dataaccess._core.secret import Secret, StorageOptions, checked
-from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
+from dataaccess.airflow.compat import BaseHook, ObjectStoragePath
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     Place: TypeAlias = str | os.PathLike[str] | ObjectStoragePath
     Options: TypeAlias = dict[str, str]
 
-# What Airflow calls the disk of the worker.
-_LOCAL = ("", "file", "local")
-
 
 def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions | None]:
     """The absolute path or the URL of a folder or file, as other tools read it, and the options of its store.
@@ -38,19 +36,13 @@ def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions
     The id of an Airflow connection may precede the bucket of S3 and Google, as in `ObjectStoragePath`:
     `s3://aws_default@bucket/codes`. An Azure URL may have its container there, so `conn_id=` of an `ObjectStoragePath`
     names the connection.
-
-    Raises:
-        ValidationError: The path is relative, or the URL is of another kind.
-        ConfigError: The connection is of another store, or has a key that the store cannot follow.
     """
     place, conn_id = _split(place, argument)
     target = location(argument, place, None)
-    if not is_remote(target):
-        if not Path(target).is_absolute():
-            message = "is relative to the folder in which a worker was started: write an absolute path, or a URL"
-            raise invalid(argument, f"{shortened(target)} {message}", target)
-        return target, None
-    if conn_id is None:
+    if not is_remote(target) and not Path(target).is_absolute():
+        message = "is relative to the folder in which a worker was started: write an absolute path, or a URL"
+        raise invalid(argument, f"{shortened(target)} {message}", target)
+    if not is_remote(target) or conn_id is None:
         return target, None
     types, options = _STORES[_scheme(target)]
     connection = Secret(BaseHook.get_connection(conn_id))
@@ -76,14 +68,17 @@ def _scheme(place: object) -> str:
 def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | None]:
     """The place without the id of a connection, and that id."""
     if isinstance(place, ObjectStoragePath):
-        return place.path if place.protocol in _LOCAL else f"{place.protocol}://{place.path}", conn_id_of(place)
+        # Before 3.2, the id is among the options of its store.
+        conn_id = getattr(place, "conn_id", None) or place.storage_options.get("conn_id")
+        is_local = place.protocol in ("", "file", "local")
+        return place.path if is_local else f"{place.protocol}://{place.path}", conn_id
     scheme, _, rest = str(place).partition("://")
     authority, slash, name = rest.partition("/")
     before, has_user, bucket = authority.rpartition("@")
     # With a colon it is a key with its secret: the client refuses them, and shows neither.
     if not isinstance(place, str) or not is_remote(place) or not has_user or ":" in before:
         return place, None
-    if _STORES[_scheme(place)] is not _AZURE:
+    if _scheme(place) in ("s3", "s3a", "gs"):
         return f"{scheme}://{bucket}{slash}{name}", before
     if "." not in bucket:
         raise ConfigError(
@@ -93,18 +88,10 @@ def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | N
     return place, None
 
 
-# Keys of an AWS connection that are followed, beside the keys of an assumed role.
-_OF_AWS = (
-    "aws_access_key_id",
-    "aws_secret_access_key",
-    "aws_session_token",
-    "config_kwargs",
-    "endpoint_url",
-    "profile_name",
-    "region_name",
-    "role_arn",
-    "service_config",
-    "session_kwargs",
+# Keys of an AWS connection that are followed.
+_OF_AWS = re.compile(
+    r"aws_(access_key_id|secret_access_key|session_token)|(config|session)_kwargs|endpoint_url|profile_name|region_name"
+    r"|role_arn|assume_role_.*|service_config"
 )
 
 
@@ -114,7 +101,7 @@ def _of_aws(connection: Secret, url: str) -> Options:
         _refuse(connection, ["an identity for S3"], " without the package apache-airflow-providers-amazon")
     extra = _given(connection)
     config, service = extra.get("config_kwargs") or {}, (extra.get("service_config") or {}).get("s3") or {}
-    unfit = [key for key in extra if key not in _OF_AWS and not key.startswith("assume_role_")]
+    unfit = [key for key in extra if not _OF_AWS.fullmatch(key)]
     unfit += [f"config_kwargs.{key}" for key in config if key not in ("proxies", "region_name", "s3")]
     unfit += [f"config_kwargs.s3.{key}" for key in config.get("s3") or () if key != "addressing_style"]
     unfit += [f"service_config.s3.{key}" for key in service if key != "endpoint_url"]
@@ -226,9 +213,8 @@ def _checked(options: Options) -> Options:
 
 
 # The types of connections of a store, and its options.
-_AZURE: tuple[tuple[str, ...], Callable[[Secret, str], Options]] = (("wasb", "adls"), _of_azure)
-_STORES = {
+_STORES: dict[str, tuple[tuple[str, ...], Callable[[Secret, str], Options]]] = {
     **dict.fromkeys(("s3", "s3a"), (("aws",), _of_aws)),
     "gs": (("google_cloud_platform",), _of_google),
-    **dict.fromkeys(("az", "azure", "abfs", "abfss", "wasb", "wasbs"), _AZURE),
+    **dict.fromkeys(("az", "azure", "abfs", "abfss", "wasb", "wasbs"), (("wasb", "adls"), _of_azure)),
 }

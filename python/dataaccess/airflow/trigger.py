@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -16,7 +17,7 @@ from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection
+    from collections.abc import AsyncIterator, Collection, Iterator
 
     from dataaccess import AsyncClient
     from dataaccess._client.segment import SegmentStatus
@@ -36,11 +37,7 @@ class ExportWatch:
         self._failure: DataAccessError | None = None
 
     def has_ended(self, status: SegmentStatus) -> bool:
-        """Whether there are entries and each of them has an `endTime`.
-
-        Raises:
-            SegmentExportError: An entry failed, and `check` is set.
-        """
+        """Whether there are entries and each of them has an `endTime`; an error if one failed, and `check` is set."""
         before, self._states = self._states, [entry_state(entry) for entry in status["entries"]]
         if not self._states and self._status is None:
             self._log.info("export %s has no entries yet", self._export_id)
@@ -52,12 +49,16 @@ class ExportWatch:
             check_entries(self._export_id, status["entries"], self._success)
         return status.is_finished
 
-    def is_outage(self, error: DataAccessError) -> bool:
-        """Whether a failure says nothing about the export, so that a later request may succeed. Logs it then."""
-        if error.retryable:
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Logs a failure that says nothing about the export, so that a later request may succeed."""
+        try:
+            yield
+        except DataAccessError as error:
+            if not error.retryable:
+                raise
             self._failure = error
             self._log.warning("export %s: trying again after %s: %s", self._export_id, type(error).__name__, error)
-        return error.retryable
 
     @property
     def unfinished(self) -> str:
@@ -67,6 +68,11 @@ class ExportWatch:
         known = states or ("there was no response" if self._status is None else "it has no entries yet")
         failure = "" if self._failure is None else f"; the last request failed: {self._failure}"
         return f"Export {self._export_id} has not ended: {known}{failure}"
+
+
+def _stored(trigger: BaseTrigger, *names: str) -> tuple[str, dict[str, Any]]:
+    kind = type(trigger)
+    return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(trigger, name) for name in names}
 
 
 class DataAccessSegmentExportTrigger(BaseTrigger):
@@ -105,17 +111,12 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
     ) -> None:
         """Sends nothing yet."""
         super().__init__()
-        self.export_id = export_id
-        self.poll_interval = poll_interval
-        self.dataaccess_conn_id = dataaccess_conn_id
-        self.check = check
-        self.success_codes = list(success_codes)
-        self.until = until
+        self.export_id, self.poll_interval, self.dataaccess_conn_id = export_id, poll_interval, dataaccess_conn_id
+        self.check, self.success_codes, self.until = check, list(success_codes), until
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
-        names = ("export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
-        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
+        return _stored(self, "export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
@@ -131,13 +132,10 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         longest = client._settings["timeout"]
         while True:
             allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))
-            try:
+            with watch.attempt():
                 status = await client.download_segment(self.export_id, timeout=allowed)
                 if watch.has_ended(status):
                     return {"status": status}
-            except DataAccessError as error:
-                if not watch.is_outage(error):
-                    raise
             if self._left() <= 0:
                 return {"unfinished": watch.unfinished}
             await asyncio.sleep(min(self.poll_interval, self._left()))
@@ -174,15 +172,12 @@ class DataAccessEventTrigger(BaseEventTrigger):
     ) -> None:
         """Sends nothing yet."""
         super().__init__()
-        self.export_id = export_id
-        self.settle = settle
-        self.poll_interval = poll_interval
-        self.dataaccess_conn_id = dataaccess_conn_id
+        self.export_id, self.settle = export_id, settle
+        self.poll_interval, self.dataaccess_conn_id = poll_interval, dataaccess_conn_id
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
-        names = ("export_id", "settle", "poll_interval", "dataaccess_conn_id")
-        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
+        return _stored(self, "export_id", "settle", "poll_interval", "dataaccess_conn_id")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Fires the events, and never ends: Airflow would start it again. The triggerer calls it."""

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DataAccessSource"]
 
-# The first major version of PySpark with data sources in Python.
-_PYSPARK_MAJOR = 4
-
 
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 
@@ -26,7 +23,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         from dataaccess._core.checks import optional
 
         version = optional("pyspark").__version__
-        if int(version.partition(".")[0]) < _PYSPARK_MAJOR:
+        if version.startswith(("2.", "3.")):  # without data sources in Python
             message = f"the data source needs PySpark 4.0 or newer, this is {version}: pip install -U pyspark"
             raise ImportError(message, name="pyspark")
         from dataaccess.spark._source import DataAccessSource

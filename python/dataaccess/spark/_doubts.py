@@ -31,24 +31,15 @@ _FIGURES = ("rows", "other_total", "absent", "extra_keys")
 
 @dataclass(frozen=True)
 class Doubts:
-    """What happens if a response of a scan looks wrong. Pickled into each task of Spark.
-
-    Attributes:
-        on_doubt: Whether a doubt is an error or a warning.
-        requests: The number of requests of the scan.
-        use: Identifies this use of the scan.
-    """
+    """What happens if a response of a scan of so many requests looks wrong. Pickled into each task of Spark."""
 
     on_doubt: Literal["warn", "error"]
     requests: int
+    # Identifies this use of the scan.
     use: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def check(self, task: Task, index: int, outcome: dict[str, Any], folder: str) -> None:
-        """Checks the complete response of a request. `folder` is the folder that the processes of an executor share.
-
-        Raises:
-            DoubtfulDataError: The response looks wrong, and `on_doubt` is "error".
-        """
+        """Checks the complete response of a request. `folder` is the folder that the processes of an executor share."""
         day = task._raw.day(0)
         found = _with_classes(outcome["warnings"])
         if self.requests > 1 and outcome["split"] is None:
@@ -59,8 +50,7 @@ class Doubts:
             found += self._beside(task, index, day or f"request {index + 1}", outcome, folder)
         if not found:
             return
-        where = "" if day is None else f" ({day})"
-        name = f"request {index + 1} of {self.requests}{where}"
+        name = f"request {index + 1} of {self.requests}{'' if day is None else f' ({day})'}"
         if self.on_doubt == "error":
             raise DoubtfulDataError(f"{name}: {'; '.join(text for _, text in found)}")
         for kind, text in found:

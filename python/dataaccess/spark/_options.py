@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from dataaccess._types import Schema
 
 
-def _string(text: str) -> str:
-    return text
-
-
 def _words(text: str) -> list[Any]:
     """The values of a list: `sent, used`, or a Python list."""
     if text.lstrip()[:1] in ("[", "(", "{"):
@@ -57,9 +53,7 @@ def _filters(text: str) -> Any:
 
 def _statuses(text: str) -> list[Any]:
     """Names or numbers."""
-    return [
-        int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in _words(text)
-    ]
+    return [int(word) if str(word).removeprefix("-").isdecimal() else word for word in _words(text)]
 
 
 def _shown(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -100,18 +94,11 @@ def _sandbox(text: str) -> str:
     return text
 
 
-def _column(text: str) -> str:
-    """The name of a column."""
-    if not text.strip():
-        raise ValueError("must be the name of a column")
-    return text
-
-
 _integer, _boolean = _shown(integer), _shown(boolean)
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
-_BOTH: _Parsers = {"attrs": _words, "on_suspected_cap": _string}
+_BOTH: _Parsers = {"attrs": _words, "on_suspected_cap": str}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,
@@ -122,13 +109,13 @@ _CODES: _Parsers = {
 }
 _ITEMS: _Parsers = {
     **_BOTH,
-    "item_type_name": _string,
+    "item_type_name": str,
     "item_type_id": _integer,
     "where": _filters,
 }
 # What no scan has as an argument. `json_attrs` are columns of any JSON value, as text: what `schema=` of a scan calls
 # "json", for which Spark has no type.
-_OWN: _Parsers = {"json_attrs": _words, "day_column": _column, "requested_at": _boolean, "on_doubt": _on_doubt}
+_OWN: _Parsers = {"json_attrs": _words, "day_column": str, "requested_at": _boolean, "on_doubt": _on_doubt}
 
 _ELSEWHERE = "is no option, as everybody who sees the plan of a query would see it: the environment of Spark sets it"
 _REFUSED = {
@@ -150,11 +137,7 @@ _ALL: _Parsers = {**_CLIENT, **_CODES, **_ITEMS, **_OWN}
 
 
 def checked(options: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the options, by the names of the arguments.
-
-    Raises:
-        ValidationError: Options are unknown or cannot be read; all are reported together.
-    """
+    """The values of the options, by the names of the arguments. All that is wrong with them is reported together."""
     given = {name.lower(): text for name, text in options.items()}
     known = {**_CLIENT, **_OWN, **(_ITEMS if "item_type_name" in given else _CODES)}
     problems: list[Problem] = []
@@ -186,18 +169,14 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"is no option{advice}"
 
 
-def _spark_version() -> str | None:
-    """The version of PySpark, which a test of the options may lack."""
-    return getattr(sys.modules.get("pyspark"), "__version__", None)
-
-
 def client_of(values: Mapping[str, Any]) -> Client:
     """The client, which pickles without its token."""
     settings = {name: values[name] for name in _CLIENT if name in values}
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
-        with hosted("spark", _spark_version()):
+        # A test of the options may lack PySpark.
+        with hosted("spark", getattr(sys.modules.get("pyspark"), "__version__", None)):
             return Client(**settings)
     except ConfigError as error:
         if not any(line.startswith("token") for line in error.problems):
@@ -221,13 +200,8 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
         message = (
             'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
         )
-        raise invalid("allocated_time", message, None)
+        raise invalid("allocated_time", message)
     if "day_column" in values and scan._raw.day(0) is None:
         message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
         raise invalid("day_column", message, values["day_column"])
     return scan
-
-
-def has_scan(values: Mapping[str, Any]) -> bool:
-    """Whether the options say what to read. Those of a write do not."""
-    return "item_type_name" in values or "allocated_time" in values

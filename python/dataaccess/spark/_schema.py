@@ -8,7 +8,7 @@ from dataaccess._contract import VALUES
 from dataaccess._core.checks import invalid, problem
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import ValidationError
-from dataaccess.spark._columns import DAY_TYPES, REQUESTED_AT, Columns, SparkColumn, scan_type, type_names
+from dataaccess.spark._columns import TYPES, Columns, SparkColumn, scan_type
 from dataaccess.spark._options import scan_of
 
 if TYPE_CHECKING:
@@ -20,53 +20,41 @@ if TYPE_CHECKING:
 
 # Types of Spark that no scan has, and the type to write.
 _INSTEAD = {name: info.spark[0] for info in COLUMN_TYPES.values() for name in info.spark_narrow}
-_REQUEST_TYPES = {"day_column": DAY_TYPES, "requested_at": ("timestamp",)}
+_REQUEST_TYPES = {"day_column": ("date", "string"), "requested_at": ("timestamp",)}
 
 
 def fixed_schema(values: Mapping[str, Any]) -> str:
-    """The columns of promotion codes, in Spark's SQL.
-
-    Raises:
-        ValidationError: The service fixes no types for this object.
-    """
+    """The columns of promotion codes, in Spark's SQL; the service fixes no types of other objects."""
     if "item_type_name" in values:
         message = (
             f"the API specification has no types for {values['item_type_name']!r}: name the columns with their types, "
             'as spark.read.schema("customer_id string, visits bigint")'
         )
-        raise invalid("schema", message, None)
+        raise invalid("schema", message)
     scan = scan_of(values, None, None)
     types = zip(scan.column_names, scan._raw.types, strict=True)
     columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in types}
-    problems = [
-        problem(option, f"{name!r} is an attribute of the rows: choose another name", name)
-        for name, option in _of_request(values).items()
-        if name in columns
-    ]
-    if problems:
-        raise ValidationError(problems=problems)
-    columns |= {name: _REQUEST_TYPES[option][0] for name, option in _of_request(values).items()}
+    for name, option in _of_request(values).items():
+        if name in columns:
+            raise invalid(option, f"{name!r} is an attribute of the rows: choose another name", name)
+        columns[name] = _REQUEST_TYPES[option][0]
     return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
 def _of_request(values: Mapping[str, Any]) -> dict[str, str]:
     """The columns that tell of the request, and the option that asks for each."""
     found = {values["day_column"]: "day_column"} if "day_column" in values else {}
-    return {**found, REQUESTED_AT: "requested_at"} if values.get("requested_at") else found
+    return found | ({"requested_at": "requested_at"} if values.get("requested_at") else {})
 
 
 def columns_of(schema: StructType, values: Mapping[str, Any]) -> Columns:
     """The columns of Spark, which `scan_columns` has checked."""
     columns = (SparkColumn(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields)
-    return Columns((*columns,), values.get("day_column"), bool(values.get("requested_at")))
+    return Columns((*columns,), values.get("day_column"), "requested_at" if values.get("requested_at") else None)
 
 
 def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[str], Schema]:
-    """The attributes of the columns, and their types as a scan names them.
-
-    Raises:
-        ValidationError: A column has a type that no scan gives, or does not fit the option attrs.
-    """
+    """The attributes of the columns, and their types as a scan names them. All problems are reported together."""
     problems = []
     types: dict[str, Any] = {}
     as_json = values.get("json_attrs", [])
@@ -79,7 +67,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
                 problems.append(problem(f'schema["{name}"]', message, kind))
         elif scan_type(kind) is None:
             instead = _INSTEAD.get(kind)
-            advice = f"write {instead}" if instead else f"there are {type_names()}"
+            advice = f"write {instead}" if instead else f"there are {', '.join(TYPES)}, decimal(p,s)"
             problems.append(problem(f'schema["{name}"]', f"the type {kind} is not read: {advice}", kind))
         elif name in as_json:
             if kind != "string":
@@ -87,15 +75,11 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
             types[name] = "json"
         elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
             types[name] = scan_type(kind)
-    # Spark drops the filter `is null` of such a column, and with it rows; that query does not come here.
-    message = "the column is NOT NULL, and any attribute may have no value: leave NOT NULL out"
-    problems += [
-        problem(f'schema["{field.name}"]', message, field.name)
-        for field in schema.fields
-        if not field.nullable and field.name not in of_request
-    ]
-    names = [field.name for field in schema.fields]
-    columns = [name for name in names if name not in of_request]
+        if not field.nullable and name not in of_request:
+            # Spark drops the filter `is null` of such a column, and with it rows; that query does not come here.
+            message = "the column is NOT NULL, and any attribute may have no value: leave NOT NULL out"
+            problems.append(problem(f'schema["{name}"]', message, name))
+    columns = [name for name in schema.names if name not in of_request]
     attrs = values.get("attrs", columns)
     if sorted(attrs) != sorted(columns):
         message = f"{', '.join(attrs)} are other attributes than the columns of the schema: {', '.join(columns)}"
@@ -103,7 +87,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
     problems += [
         problem("schema", f"has no column {name!r}, as the option {option} asks: add it", name)
         for name, option in of_request.items()
-        if name not in names
+        if name not in schema.names
     ]
     problems += [
         problem(f"json_attrs[{index}]", f"{name!r} is no column of the schema", name)

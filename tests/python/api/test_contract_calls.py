@@ -33,7 +33,7 @@ from support.raw_server import RawServer, always, serving
 import dataaccess as da
 from dataaccess.spark._columns import Columns, SparkColumn
 from dataaccess.spark._options import checked, scan_of
-from dataaccess.spark._tasks import Response
+from dataaccess.spark._tasks import batches
 
 __all__ = ["run_here"]
 
@@ -174,10 +174,10 @@ def test_a_command_prints_the_rows_or_has_the_exit_code(
 def test_a_task_of_spark_has_the_rows_or_the_error(case: Case) -> None:
     with serving(responding(case)) as service, da.Client(service.base_url, token="t", retry_for=0) as client:
         (task,) = client.scan_codes(["id"], allocated_time=DAY, schema={"id": "string"}).tasks()
-        response = Response(task, Columns((SparkColumn("id", "string"),)))
+        response = batches(task, Columns((SparkColumn("id", "string"),)))
         if "rows" in case["verdict"]:
-            assert [row for batch in response.batches() for row in batch.to_pylist()] == case["verdict"]["rows"]
+            assert [row for batch in response for row in batch.to_pylist()] == case["verdict"]["rows"]
             return
         with pytest.raises(da.DataAccessError) as caught:
-            list(response.batches())
+            list(response)
         assert verdict(caught.value) == case["verdict"]

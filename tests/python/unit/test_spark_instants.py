@@ -9,7 +9,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess.spark._columns import Columns, SparkColumn
-from dataaccess.spark._tasks import Response
+from dataaccess.spark._tasks import batches
 
 COLUMNS = Columns((SparkColumn("id", "string"), SparkColumn("at", "timestamp"), SparkColumn("wall", "timestamp_ntz")))
 # A time as the service writes it, and its instant.
@@ -40,7 +40,7 @@ def rows_of(times: list[str], zone: str, split: str) -> list[dict[str, Any]]:
             on_suspected_cap=split,  # type: ignore[arg-type]
         )
         (task,) = scan.tasks()
-        return [row for batch in Response(task, COLUMNS).batches() for row in batch.to_pylist()]
+        return [row for batch in batches(task, COLUMNS) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("split", ["warn", "split"])
