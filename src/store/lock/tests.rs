@@ -85,6 +85,7 @@ async fn a_lock_that_is_gone_is_not_held_and_is_removed_once() {
     assert!(!lock.is_held().await.unwrap());
     lock.release().await;
     assert!(lock.removal().is_none());
+    assert!(lock.renewal.as_ref().unwrap().is_finished());
 }
 
 #[tokio::test]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 import random
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -442,6 +444,25 @@ def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -
         # The day has the file that it had.
         table = scan.read_folder(tmp_path)
     assert (table.num_rows, table.schema["last_used_time"]) == (5 * 3, "timestamp")
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+def test_a_split_day_is_as_old_as_the_first_of_its_requests(connect: Any, tmp_path: Path) -> None:
+    whole: list[datetime] = []
+
+    def respond(connection: Any, number: int) -> None:
+        (conditions,) = (group["AND"] for group in server.requests[number].json["filters"]["OR"])
+        statuses = next((each["value"] for each in conditions if each["column"] == "code_status"), STATUSES)
+        if statuses == STATUSES:
+            whole.append(datetime.now(UTC))
+        time.sleep(0.02)
+        connection.sendall(response_of([{"id": f"c{status}", "code_status": status} for status in statuses][:2]))
+
+    with serving(respond) as server:
+        scan = splitting(connect(server.base_url, known_row_cap=2), ["id", "code_status"])
+        files = scan.to_folder(tmp_path).files
+    # It says whether the day was over: its parts were requested later.
+    assert max(file.requested_at for file in files) <= max(whole)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
