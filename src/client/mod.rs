@@ -27,6 +27,8 @@ pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
 pub use shared_limits::Stats;
 
+pub use crate::transport::Headers;
+
 use crate::cells::Cells;
 use crate::config::Settings;
 use crate::contract::export::DownloadBody;
@@ -35,7 +37,7 @@ use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, json_size};
 use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
-use crate::transport::{Headers, Transport};
+use crate::transport::Transport;
 use auth::Auth;
 use budget::result_too_large;
 use call::Call;

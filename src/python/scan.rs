@@ -21,12 +21,12 @@ use super::runtime::{AbortOnDrop, PerProcess, spawn_work};
 use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
 use super::{capsule, rows, runtime, updates};
+use crate::client::Headers;
 use crate::columns::Options;
 use crate::error::defect;
 use crate::files::{Complete, Compression, CsvOptions, RowMemory};
 use crate::scan::{Format, LastStats, Scan, Stats};
 use crate::time::Zone;
-use crate::transport::Headers;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.

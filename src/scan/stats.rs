@@ -10,10 +10,9 @@ use super::ids::Ids;
 use super::judge::{About, Seen, judge};
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
-use crate::client::Completed;
+use crate::client::{Completed, Headers};
 use crate::decode::{NO_DATA, RecordShape};
 use crate::time::Moment;
-use crate::transport::Headers;
 
 /// Figures of responses: of a task, as its file records them, or of all tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

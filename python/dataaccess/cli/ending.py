@@ -42,7 +42,8 @@ _PARAMETERS = {
 # Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
 _NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "proxy", "record", "timeout", "where"}
 _NAMES |= {"admin_token", "allocated_audience", "code_status", "item_type_name", "on_suspected_cap"}
-_NAMED = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b")
+# In quotes they are attributes.
+_NAMED = re.compile(rf'(?<!")\b(?:{"|".join(_NAMES)})\b(?!")')
 
 
 class Terminated(KeyboardInterrupt):
