@@ -76,7 +76,8 @@ class RawServer:
         self._listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
         self.port = self._listener.getsockname()[1]
         self.base_url = f"https://localhost:{self.port}" if self.tls else f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -122,6 +123,8 @@ class RawServer:
         with suppress(OSError):
             # Closing alone would not wake the thread that accepts.
             self._listener.shutdown(socket.SHUT_RDWR)
+        # Otherwise it might accept a connection of the next server, whose socket has the same number.
+        self._accepting.join(1)
         self._listener.close()
         with self._lock:
             for connection in self._sockets:
