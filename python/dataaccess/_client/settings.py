@@ -101,7 +101,7 @@ _SPECS = (
     Spec("requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000),
     Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1, is_usual=False),
     Spec("ca_bundle", "path", None, "CA certificates to trust, in PEM.", shared=_CA_BUNDLES),
-    Spec("proxy", "url", None, "HTTP proxy, instead of that of the environment.", is_secret=True, shared=_PROXIES),
+    Spec("proxy", "url", None, "HTTP proxy. It replaces the environment's.", is_secret=True, shared=_PROXIES),
     Spec("allow_http", "boolean", False, "Permit an address without TLS."),
     Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True, is_usual=False),
     Spec("user_agent", "text", None, "Your program, such as nightly-job/3: the end of User-Agent.", is_usual=False),

@@ -24,7 +24,7 @@ _SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 
 
 def client_arguments(connection: Secret, given: Mapping[str, Any], look_up: Callable[[], str | None]) -> dict[str, Any]:
-    """The arguments of a client: `given` are those of the code, in place of those of the connection.
+    """The arguments of a client: `given` are settings of the code, which replace settings of the connection.
 
     `look_up` reads the token of the connection again. No token or header is sent to the address of another service.
     """
@@ -91,7 +91,7 @@ def _settings(connection: Secret, named: str) -> Secret:
 
 
 def base_url(connection: Secret) -> str | None:
-    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed."""
+    """The address of the service; None for the address of the environment. A URI has its scheme apart, so https is assumed."""
     host, path, scheme = connection.value.host, connection.value.schema, "https"
     if not host:
         return None

@@ -42,11 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_missing() -> None:
-    """Opens /dev/null in place of streams that the caller has closed, as `>&-` does.
+    """Opens /dev/null for each stream that the caller has closed, as `>&-` does.
 
     Else the next file that is opened would get the descriptor of standard output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # The lowest free descriptor: that of this stream.
+            # The lowest free descriptor is the one of this stream.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end

@@ -212,7 +212,7 @@ def _line(request: dict[str, Any]) -> str:
 
 
 def _asked(body: Any) -> Iterator[str]:
-    """The object of a search and its conditions, or the export of a download. Of values it has the days alone."""
+    """The object of a search and its conditions, or the export of a download. Of values it has only the days."""
     # A body may be anything: what cannot be read ends the line.
     with suppress(AttributeError, LookupError, TypeError, ValueError, RecursionError):
         content = json.loads(body)

@@ -154,6 +154,13 @@ def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
 
 
+def test_a_check_whose_time_is_over_at_once_accepts_nothing(client: Any) -> None:
+    check = client.check(DAY, timeout=0.0004)  # less than the least time of a request
+    assert not check.is_ok
+    assert client.stats.requests == 0
+    assert {answer.state for name, answer in check.answers.items() if name not in ("tls", "proxy")} == {"not found"}
+
+
 @pytest.mark.parametrize("wrong", [http(NONE_SUCH, "404 Not Found"), http(b"nope", "404 Not Found")])
 def test_a_wrong_address_is_not_ok(connect: Any, wrong: bytes) -> None:
     with serving(always(wrong)) as server:

@@ -102,7 +102,7 @@ Each row is a fault and what the package guarantees. The page is printed from th
 response with searches, scans, batches, folders and downloads, and with both clients.
 
 "Retried" means: as long as `retry_for` allows. The caller sees the error only if the last attempt fails too. "Retried
-once" means at most two requests. The ids are those of the tests: C is a connection, H is HTTP, J is JSON, R is a retry,
+once" means at most two requests. The tests have the same ids: C is a connection, H is HTTP, J is JSON, R is a retry,
 P is a process, S is a folder, O is an object store.
 
 Errors and logs never show a token, a password, a secret header or a row. This holds for texts, pickles and tracebacks
