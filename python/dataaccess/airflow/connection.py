@@ -91,7 +91,10 @@ def _settings(connection: Secret, named: str) -> Secret:
 
 
 def base_url(connection: Secret) -> str | None:
-    """The address of the service; None for the address of the environment. A URI has its scheme apart, so https is assumed."""
+    """The address of the service; None for the address of the environment.
+
+    A URI has its scheme apart, so https is assumed.
+    """
     host, path, scheme = connection.value.host, connection.value.schema, "https"
     if not host:
         return None
