@@ -48,5 +48,5 @@ def _open_missing() -> None:
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # The lowest free descriptor is the one of this stream.
+            # The lowest free descriptor is this stream's.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
