@@ -229,7 +229,7 @@ impl Client {
     /// Waits for the start of the request, for as long as it may be retried. Only a service that fails ends the wait.
     async fn wait_at_gate<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Started<'_>> {
         state.waits_for = self.rate_limiter.cause();
-        let (ready, policy, jitter) = (Instant::now(), &call.policy, self.rng.uniform());
+        let (ready, policy, jitter) = (Instant::now(), &call.policy, || self.rng.uniform());
         loop {
             let now = Instant::now();
             let (failing_since, down_since, pause_ends, has_probe, was_reached) = {

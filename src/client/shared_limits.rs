@@ -80,7 +80,7 @@ impl RateLimiter {
         limits: &'a SharedLimits,
         call: u64,
         policy: &Policy,
-        jitter: f64,
+        jitter: impl Fn() -> f64,
     ) -> Started<'a> {
         let ready = Instant::now();
         let mut next = self.next.lock().await;
@@ -89,7 +89,7 @@ impl RateLimiter {
             if due > Instant::now() {
                 sleep_until(due).await;
             }
-            let try_start = || lock(&limits.gate).try_start(call, policy, due.into_std(), jitter);
+            let try_start = || lock(&limits.gate).try_start(call, policy, due.into_std(), &jitter);
             if try_start().is_ok() {
                 break;
             }
@@ -250,7 +250,7 @@ mod tests {
 
     async fn start(shared_limits: &SharedLimits, rate_limiter: &RateLimiter) {
         let policy = Policy::new(Duration::from_secs(60));
-        drop(rate_limiter.wait_for_start(shared_limits, 1, &policy, 0.0).await);
+        drop(rate_limiter.wait_for_start(shared_limits, 1, &policy, || 0.0).await);
     }
 
     /// When each of `count` requests that are ready at once starts, from now on.

@@ -72,11 +72,17 @@ pub struct Hold {
 }
 
 impl Gate {
-    /// Starts a request of this call.
+    /// Starts a request of this call. `jitter` is drawn for a probe alone: most requests need no random number.
     ///
     /// # Errors
     /// When to try again, and until then after each change; nothing if only a change can let it start.
-    pub fn try_start(&mut self, call: u64, policy: &Policy, now: Instant, jitter: f64) -> Result<(), Option<Instant>> {
+    pub fn try_start(
+        &mut self,
+        call: u64,
+        policy: &Policy,
+        now: Instant,
+        jitter: impl FnOnce() -> f64,
+    ) -> Result<(), Option<Instant>> {
         if !policy.has_retries() {
             return Ok(());
         }
@@ -100,7 +106,7 @@ impl Gate {
         self.throttle.try_start(now, self.pause_ends).map_err(Some)?;
         self.unproven = Some((first, starts.saturating_add(1)));
         if is_probing {
-            self.space_probes(policy, now, jitter);
+            self.space_probes(policy, now, jitter());
             self.probe = Some(Probe { call, responded: None });
         }
         Ok(())
@@ -247,7 +253,7 @@ mod tests {
         }
 
         fn start(&mut self, call: u64) -> Result<(), Option<Duration>> {
-            let started = self.gate.try_start(call, &self.policy, self.now, 0.0);
+            let started = self.gate.try_start(call, &self.policy, self.now, || 0.0);
             started.map_err(|later| later.map(|later| later - self.now))
         }
 
@@ -328,7 +334,7 @@ mod tests {
         test.fail_with(1, Scope::Service, pause(100_000));
         assert_eq!(test.start(2), Err(Some(LONGEST)));
         let once = Policy::new(Duration::ZERO);
-        assert_eq!(test.gate.try_start(2, &once, test.now, 0.0), Ok(()), "one that is sent once waits for nothing");
+        assert_eq!(test.gate.try_start(2, &once, test.now, || 0.0), Ok(()), "one that is sent once waits for nothing");
     }
 
     #[test]
