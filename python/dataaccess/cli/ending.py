@@ -74,15 +74,12 @@ def is_typed(error: DataAccessError) -> bool:
 
 
 def message_of(error: CommandError | DataAccessError) -> str:
-    """An error in one line, with the options of what is wrong."""
-    return str(error) if isinstance(error, CommandError) else in_options("; ".join(lines_of(error)))
-
-
-def lines_of(error: DataAccessError) -> list[str]:
-    """The problems of the request or of the settings, each with its option; of another error its text."""
+    """An error in one line. The problems of a request or of settings are named by their options."""
+    if isinstance(error, CommandError):
+        return str(error)
     # The command has another name than the call.
     lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
-    return [_with_option(line, error) for line in lines]
+    return in_options("; ".join(_with_option(line, error) for line in lines))
 
 
 def _with_option(line: str, error: DataAccessError) -> str:
