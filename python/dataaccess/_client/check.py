@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from time import monotonic
@@ -15,43 +14,39 @@ from typing import Any, Literal, TypeAlias, cast
 from dataaccess import errors
 from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import has_ended
-from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
-from dataaccess._contract import CUSTOMER
+from dataaccess._client.service_day import NO_CALENDAR_DAYS, STEP, OpenError, ServiceDay, end_of_day, moment
+from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
-from dataaccess._display.text import cell
+from dataaccess._display.text import cell, escaped
+from dataaccess._native import instant_in
 from dataaccess._public import public
 from dataaccess._types import AttrsFormat, CodeStatus
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
 from dataaccess.filters import Days, Time, col, on, op, yesterday
 
 # A client, the method of its native client, and the arguments.
-_Request: TypeAlias = tuple[BaseClient, str, tuple[Any, ...]]
+_Request: TypeAlias = tuple[BaseClient, str, Any]
 _Rows: TypeAlias = list[dict[str, Any]]
 State: TypeAlias = Literal["found", "reading", "not found"]
 
 # A day without codes, an export that need not exist, and a customer who does not.
-_EMPTY_DAY = "1990-01-01"
-_ANY_EXPORT = 1
-_NOBODY = "no_such_customer"
-# Seconds that a check without a day may take. Less than the least is no time for a request.
-_TIMEOUT = 30
-_LEAST = 0.001
+_EMPTY_DAY, _ANY_EXPORT, _NOBODY = "1990-01-01", 1, "no_such_customer"
+# Whom a code is for.
+_AUDIENCE = ("audience_type", "allocated_audience")
+# Rows of the day that are read, at most; and what a service that ignores a condition may send.
+_MOST_ROWS, _MOST_BYTES = 5_000, 64 * 1024 * 1024
 # A shorter response is not taken for one that was cut off.
 _LEAST_CAP = 100
-# What a service that ignores a condition may send.
-_MOST_BYTES = 64 * 1024 * 1024
+# Seconds that a check without a day may take. Less than the least is no time for a request.
+_TIMEOUT, _LEAST = 30, 0.001
 _OF_DAY = ("timezone", "source_timezone", "day_comparison", "known_row_cap")
-_SETTINGS = (*_OF_DAY, "attrs_format", "code_value_type")
+_FORM = "code_value_type"
+_SETTINGS = (*_OF_DAY, "attrs_format", _FORM)
 _QUESTIONS = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
 # Why a question has no answer, where it is neither time nor the connection.
-_OPEN = {
-    "scope download": "not asked",
-    "code_value_type": "no search of codes was accepted",
-    "export codes": "name an export that has ended",
-}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_OPEN = {_FORM: "no search of codes was accepted", "export codes": "name an export that has ended"}
 
 
 @public
@@ -133,7 +128,7 @@ class ClientCheck:
             attrs_format = "array"  # a search of a customer was accepted
         """
         pairs = ((name, value, self.answers[name].detail) for name, value in self.settings.items())
-        return "".join(_escaped(f"{name} = {_shown(value)}  # {detail}") + "\n" for name, value, detail in pairs)
+        return "".join(escaped(f"{name} = {_shown(value)}  # {detail}") + "\n" for name, value, detail in pairs)
 
     def to_code(self) -> str:
         """Writes the settings as a call of `Client`.
@@ -147,7 +142,7 @@ class ClientCheck:
             'da.Client("sandbox:demo", attrs_format="array")'
         """
         arguments = [_shown(self.base_url), *(f"{name}={_shown(value)}" for name, value in self.settings.items())]
-        return _escaped(f"da.Client({', '.join(arguments)})")
+        return escaped(f"da.Client({', '.join(arguments)})")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything for `json.dumps`.
@@ -160,17 +155,10 @@ class ClientCheck:
             >>> da.Client("sandbox:demo").check().to_dict()["is_ok"]
             True
         """
-        return {
-            "base_url": self.base_url,
-            "is_ok": self.is_ok,
-            "is_sandbox": self.is_sandbox,
-            "is_reachable": self.is_reachable,
-            "requests": self.requests,
-            "seconds": self.seconds,
-            "settings": self.settings,
-            "answers": [asdict(answer) for answer in self.answers.values()],
-            "errors": {name: str(error) for name, error in self.errors.items()},
-        }
+        names = ("base_url", "is_ok", "is_sandbox", "is_reachable", "requests", "seconds", "settings")
+        answers = [asdict(answer) for answer in self.answers.values()]
+        failed = {name: str(error) for name, error in self.errors.items()}
+        return {**{name: getattr(self, name) for name in names}, "answers": answers, "errors": failed}
 
     def __bool__(self) -> bool:
         """As `is_ok`."""
@@ -198,17 +186,11 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _escaped(text: str) -> str:
-    """A text on one line, also where a terminal or TOML would obey a character."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
-
-
-class _Unanswered(Exception):
-    """There is no time to send a request, or it failed."""
-
-
 class Check:
-    """Asks the questions. The caller sends each of `requests` as an `attempt`, before it takes the next one."""
+    """Asks the questions in steps. The caller sends each of `requests` as an `attempt`, before it takes the next one.
+
+    A step reads what came and answers questions. What ends it before is the answer to the rest of its questions.
+    """
 
     def __init__(self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
@@ -217,106 +199,108 @@ class Check:
         most = min(client._settings["max_result_bytes"] or _MOST_BYTES, _MOST_BYTES)
         # Sends each request once.
         self.client = client.with_options(retry_for=0, timeout=self._timeout, max_result_bytes=most)
-        self._day, self._export_id, self._customer = day, export_id, _NOBODY
-        self._search = None if day is None else self._search_of(day)
-        self._began, self._requests = monotonic(), 0
+        self._day, self._export_id = day, export_id
+        self._of_day, self._sent = ({}, 0) if day is None else self._search_of(day)
+        # How searches are narrowed to an audience of the day.
+        self._narrow: dict[str, Any] = {}
+        self._began, self._requests, self._is_reachable = monotonic(), 0, False
         self._answers: dict[str, CheckAnswer] = {}
         self._errors: dict[str, DataAccessError] = {}
-        self._is_reachable, self._may_ask, self._has_tried_form = False, True, False
         # Of the last request.
         self.response: Any = None
         self._failure: DataAccessError | None = None
 
-    def requests(self) -> Iterator[_Request]:
-        """The requests of a check."""
+    def requests(self) -> Iterator[tuple[BaseClient, str, tuple[Any, ...]]]:
+        """The requests of a check, each with the time that is left."""
+        for client, call, given in self._steps():
+            left = round(self._timeout - (monotonic() - self._began), 3)
+            # Where one had to wait for a connection or a response, a second request would wait just as long.
+            if left < _LEAST or isinstance(self._failure, errors.ConnectError | errors.RequestTimeoutError):
+                return
+            yield client, call, ({**given, "timeout": left},) if isinstance(given, dict) else (given, left)
+
+    def _steps(self) -> Iterator[_Request]:
         yield from self._step(self._scope_of_codes(), "scope item")
         yield from self._step(self._export(), "scope download")
-        if self._search is not None and self._is_right("scope item") is not False:
-            yield from self._step(self._rows_of_day(*self._search), *_OF_DAY)
-        yield from self._step(self._form_of_attributes())
+        yield from self._step(self._rows_of_day(), *_OF_DAY)
+        yield from self._step(self._form_of_attributes(), "attrs_format")
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Notes what became of a request. Its failure is a finding."""
         self._requests += 1
+        self.response = self._failure = None
         try:
             yield
-        except DataAccessError as error:
-            self._failure = error.with_traceback(None)
-            self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
-            # A second request would wait just as long.
-            self._may_ask = not isinstance(error, errors.ConnectError | errors.RequestTimeoutError)
-        else:
             self._is_reachable = True
+        except DataAccessError as error:
+            self._failure = error
+            self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
 
     def _step(self, requests: Iterator[_Request], *questions: str) -> Iterator[_Request]:
-        """Sends requests until one fails, which answers the questions."""
         try:
             yield from requests
-        except _Unanswered:
-            if self._failure is None:
-                return
-            is_refused = isinstance(self._failure, PermissionDeniedError)
-            value = False if is_refused else None
-            for name in questions:
-                self._errors[name] = self._failure
-                self._answer(name, "found" if is_refused else "not found", _reason(self._failure), value, value)
+        except (DataAccessError, OpenError) as error:
+            reason = str(error) if isinstance(error, OpenError) else _reason(error)
+            for name in [name for name in questions if name not in self._answers]:
+                is_denied = isinstance(error, PermissionDeniedError) and name.startswith("scope")
+                value = False if is_denied else None
+                self._answer(name, "found" if is_denied else "not found", reason, value, value)
+                if isinstance(error, DataAccessError):
+                    self._errors[name] = error.with_traceback(None)
 
-    def _ask(self, call: str, argument: Any, client: BaseClient | None = None) -> Generator[_Request, None, Any]:
-        """Sends a request in the time that is left, and returns the response."""
-        self.response, self._failure = None, None
-        left = round(self._timeout - (monotonic() - self._began), 3)
-        if not self._may_ask or left < _LEAST:
-            raise _Unanswered
-        is_search = call != "download_segment"
-        yield client or self.client, call, ({**argument, "timeout": left},) if is_search else (argument, left)
+    def _ask(self, call: str, given: Any, client: BaseClient | None = None) -> Generator[_Request, None, Any]:
+        """Sends a request, and returns the response."""
+        yield client or self.client, call, given
         if self._failure is not None:
-            raise _Unanswered
+            raise self._failure
         return self.response
 
-    def _codes(self, arguments: dict[str, Any], client: BaseClient | None = None) -> Generator[_Request, None, _Rows]:
-        """The rows of a search of codes."""
-        rows: _Rows = (yield from self._ask("search_codes", arguments, client))[0]
-        return rows
+    def _ids(self, **changed: object) -> Generator[_Request, None, set[str]]:
+        """The ids of the codes that a search finds: of the day, or as it is changed."""
+        rows, _ = yield from self._ask("search_codes", {**self._of_day, "attrs": ["id"], **changed})
+        return {str(row.get("id")) for row in rows}
 
-    def _answer(
-        self, question: str, state: State, detail: str, value: object = None, is_right: bool | None = None
-    ) -> None:
-        self._answers[question] = CheckAnswer(question, state, value, detail, is_right)
+    def _ids_at(self, instant: datetime, operator: str = "equals") -> Generator[_Request, None, set[str]]:
+        """The ids of the codes of the audience that a search for an instant finds."""
+        return self._ids(allocated_time=op(operator, instant), **self._narrow)
 
-    def _is_right(self, question: str) -> bool | None:
-        return self._answers[question].is_right if question in self._answers else None
+    def _answer(self, name: str, state: State, detail: str, value: object = None, is_right: bool | None = None) -> None:
+        self._answers[name] = CheckAnswer(name, state, value, detail, is_right)
+
+    def _answer_setting(self, name: str, value: object, seen: str) -> None:
+        """Answers with the right value of a setting, and what to set if the client has another one."""
+        is_right = value == self.client._settings[name]
+        advice = "" if is_right else f": set {name}={_shown(value)}"
+        self._answer(name, "found", f"{seen}{advice}", value, is_right)
 
     def _scope_of_codes(self) -> Iterator[_Request]:
         """A search that finds nothing, and the form of its conditions."""
-        nothing = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1)
-        form = self.client._settings["code_value_type"]
+        nothing, form = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1), self.client._settings[_FORM]
         try:
-            yield from self._codes(nothing)
-            self._answer("code_value_type", "found", f"accepted {'with' if form else 'without'} value_type", form, True)
-        except _Unanswered:
-            refusal = self._failure
+            yield from self._ask("search_codes", nothing)
+            self._answer(_FORM, "found", f"accepted {'with' if form else 'without'} value_type", form, True)
+        except DataAccessError as refusal:
             if not _is_refused(refusal):
                 raise
-            yield from self._step(self._in_other_form(nothing, "is refused"))
-            if self._is_right("code_value_type") is None:
-                self._failure = refusal
-                raise
+            try:
+                yield from self._in_other_form(nothing, "is refused")
+            except DataAccessError:
+                raise refusal from None
         self._answer("scope item", "found", "a search of codes was accepted", True, True)
 
     def _in_other_form(self, arguments: dict[str, Any], failed: str) -> Generator[_Request, None, _Rows]:
         """Repeats a search that is refused or finds nothing with the other `code_value_type`, and keeps what helps."""
-        self._has_tried_form = True
-        form: Literal["normal"] | None = "normal" if self.client._settings["code_value_type"] is None else None
+        form: Literal["normal"] | None = None if self.client._settings[_FORM] else "normal"
         other = self.client.with_options(code_value_type=form)
-        rows = yield from self._codes(arguments, other)
+        rows: _Rows = (yield from self._ask("search_codes", arguments, other))[0]
         if rows or failed == "is refused":
             self.client = other
             right, wrong = ("with", "without") if form else ("without", "with")
             advice = 'set code_value_type="normal"' if form else "unset code_value_type"
             seen = f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
-            self._answer("code_value_type", "found", seen, form, False)
-            self._errors["code_value_type"] = DataAccessError(seen)
+            self._answer(_FORM, "found", seen, form, False)
+            self._errors[_FORM] = DataAccessError(seen)
         return rows
 
     def _export(self) -> Iterator[_Request]:
@@ -324,12 +308,11 @@ class Check:
         name, asked = "scope download", _ANY_EXPORT if self._export_id is None else self._export_id
         try:
             response = yield from self._ask("download_segment", asked)
-        except _Unanswered:
-            failure, scope = self._failure, self._answers.get("scope item")
+        except ApiError as error:
             # Something on the way has no code. At a wrong address the path may be refused: the search has shown
             # whether this one is right.
-            is_of_service = _is_refused(failure) and isinstance(failure, ApiError) and failure.code is not None
-            if not is_of_service or scope is None or scope.state != "found":
+            is_of_service = error.code is not None and self._answers["scope item"].state == "found"
+            if not _is_refused(error) or not is_of_service:
                 raise
             seen = f"export {asked} was refused, and not the token, which proves no scope"
             self._answer(name, "reading", f"{seen}: name an export that exists")
@@ -341,7 +324,7 @@ class Check:
         counts = Counter(str(entry.get("responseCode")) for entry in entries if has_ended(entry))
         seen = f"entries that have ended, by responseCode: {', '.join(f'{code} ({n})' for code, n in counts.items())}"
         if not counts:
-            self._answer(name, "not found", f"no entry of export {self._export_id} has ended: name another one")
+            self._answer(name, "not found", f"no entry of export {asked} has ended: name another one")
         elif "200" in counts:
             self._answer(name, "found", seen, [*counts], True)
         else:
@@ -352,7 +335,7 @@ class Check:
         """The search of the rows of a day, and the instant that it sends."""
         if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
-        arguments = self.client._code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
+        arguments = self.client._code_arguments(["id", "allocated_time", *_AUDIENCE], on(day), limit=_MOST_ROWS)
         try:
             body = self.client._raw.validate_codes(arguments)
         except ValidationError as error:
@@ -361,204 +344,161 @@ class Check:
             raise ValidationError(problems=problems) from None
         return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
 
-    def _rows_of_day(self, arguments: dict[str, Any], sent: int) -> Iterator[_Request]:
-        """What the rows of a day show: zones, comparison, and a cap."""
-        rows = yield from self._codes(arguments)
-        if not rows and not self._has_tried_form:
+    def _rows_of_day(self) -> Iterator[_Request]:
+        if self._day is None:
+            raise OpenError("name a day that has many codes")
+        if self._answers["scope item"].is_right is False:
+            raise OpenError("the token may not search codes")
+        rows, _ = yield from self._ask("search_codes", self._of_day)
+        if not rows and _FORM not in self._errors:
             # A service that refuses the other form says nothing about the day.
-            yield from self._step(self._in_other_form(arguments, "finds nothing"))
-            rows = self.response[0] if self.response is not None else []
+            with suppress(DataAccessError):
+                rows = yield from self._in_other_form(self._of_day, "finds nothing")
         if not rows:
-            for name in _OF_DAY:
-                self._answer(name, "not found", f"{self._day} has no rows: name another day")
-            return
-        held = (row.get("allocated_audience") for row in rows if row.get("audience_type") == CUSTOMER)
-        self._customer = str(next(filter(None, held), _NOBODY))
-        search = DaySearch(sent, rows)
-        yield from self._step(self._end_of_day(search), "timezone")
-        if search.end is not None:
-            day = ServiceDay(search.end, (row.get("allocated_time") for row in rows))
-            self._answer_zones(search, day, len(rows))
-            yield from self._step(self._comparison(search, day), "day_comparison")
-        elif search.problem is not None:
-            for name in _OF_DAY[:3]:
-                self._answer(name, "not found", search.problem)
-        yield from self._step(self._cap(_ids(rows), len(rows)), "known_row_cap")
+            raise OpenError(f"{self._day} has no rows: name another day")
+        yield from self._step(self._end_of_day(rows), *_OF_DAY[:3])
+        yield from self._cap({str(row.get("id")) for row in rows}, len(rows))
 
-    def _end_of_day(self, search: DaySearch) -> Iterator[_Request]:
-        while (instant := search.instant) is not None:
-            search.add(_ids((yield from self._codes(self._instant(search, "equals", instant)))))
-
-    def _instant(self, search: DaySearch, operator: str, instant: datetime) -> dict[str, Any]:
-        """A search for an instant, narrowed to an audience."""
-        kinds, audiences = search.audience or (None, None)
-        return self.client._code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS)
-
-    def _answer_zones(self, search: DaySearch, day: ServiceDay, rows: int) -> None:
-        """The zone in which days are cut, by where the day ends, and then the zone of the times in records."""
-        own, source = self.client.timezone, self.client.source_timezone
+    def _end_of_day(self, rows: _Rows) -> Iterator[_Request]:
+        """When the day ends, what that shows of zones, and then the comparison."""
+        by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
+        # Searches are narrowed to the audiences of the first and the last code that have one.
+        named = [row for row in by_time if row.get("audience_type") in (CUSTOMER, VISITOR)]
+        held = [row for row in named if isinstance(row.get("allocated_audience"), str) and row["allocated_audience"]]
+        held = held[:1] + held[-1:]
+        self._narrow = {name: [*dict.fromkeys(row[name] for row in held)] for name in _AUDIENCE} if held else {}
+        end, ids = yield from end_of_day(self._sent, self._ids_at, is_narrowed=bool(held))
+        day = ServiceDay(end, (row.get("allocated_time") for row in rows), self.client.timezone)
         if not day.zones:
             for name in _OF_DAY[:2]:
-                self._answer(name, "not found", f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
-            return
-        seen = f"the {rows:,} rows of {self._day} are of a day that {day.end_shown}"
-        # One code, or codes of one time, would come together also for 24 hours from an instant.
-        state: State = "found" if search.has_spread else "reading"
-        doubt = "" if search.has_spread else "; its codes are of one time, so DAY may be no calendar day: a busier day"
-        zone = day.zone_named(own)
+                self._answer(name, "not found", f"no time zone begins a day at {day.ends_at}: {NO_CALENDAR_DAYS}")
+        else:
+            # One code, or codes of one time, would come together also for 24 hours from an instant.
+            times = [instant_in("UTC", str(row.get("allocated_time"))) or 0 for row in held] or [0]
+            self._answer_zones(day, len(rows), has_spread=all(times) and times[-1] - times[0] > STEP)
+        yield from self._comparison(day, ids)
+
+    def _answer_zones(self, day: ServiceDay, rows: int, *, has_spread: bool) -> None:
+        own, source, zone = self.client.timezone, self.client.source_timezone, day.zone
+        seen = f"the {rows:,} rows of {self._day} are of a day that ends at {day.ends_at}: {day.zones}"
+        doubt = "" if has_spread else "; its codes are of one time, so DAY may be no calendar day: a busier day"
         if zone is None:
             self._answer("timezone", "reading", f"{seen}: set timezone to one of these", None, False)
         else:
-            is_right = day.begins_with(own)
-            advice = "" if is_right else ": set timezone to your zone of these"
-            self._answer("timezone", state, f"{seen}{advice}{doubt}", zone, is_right)
-        if not day.has_times:
-            self._answer("source_timezone", "not found", "the rows have no times in the usual form")
-            return
-        fits = {zone: day.has_times_of(zone) for zone in dict.fromkeys(("UTC", source))}
-        if zone is not None:
-            fits[zone] = day.has_own_times
-        zones = [name for name, is_fit in fits.items() if is_fit]
-        times = f"the times of the rows fit {' and '.join(zones) or 'none of these zones'}"
-        if len(zones) == 1 and day.has_times_of_both_ends:
-            is_right = fits[source]
-            advice = "" if is_right else f": set source_timezone to {zones[0]}"
-            self._answer("source_timezone", "found", f"{times}{advice}", zones[0], is_right)
-        elif fits[source]:
-            self._answer("source_timezone", "reading", f"{times}; a busier day would show one", source, True)
+            advice = "" if zone == own else ": set timezone to your zone of these"
+            self._answer("timezone", "found" if has_spread else "reading", f"{seen}{advice}{doubt}", zone, zone == own)
+        name = "source_timezone"
+        zones = [each for each in dict.fromkeys(("UTC", source, zone)) if each is not None and day.has_times_of(each)]
+        seen = f"the times of the rows fit {' and '.join(zones) or 'none of these zones'}"
+        if not day.times:
+            self._answer(name, "not found", "the rows have no times in the usual form")
+        elif len(zones) == 1 and day.is_full:
+            self._answer_setting(name, zones[0], seen)
+        elif source in zones:
+            self._answer(name, "reading", f"{seen}; a busier day would show one", source, True)
         else:
-            detail = f"{times}: they are at {day.record_offsets}; set source_timezone, or name a busier day"
-            self._answer("source_timezone", "reading", detail, zones[0] if len(zones) == 1 else None, False)
+            seen = f"{seen}: they are at {day.offsets_of_times}; set source_timezone, or name a busier day"
+            self._answer(name, "reading", seen, zones[0] if len(zones) == 1 else None, False)
 
-    def _comparison(self, search: DaySearch, day: ServiceDay) -> Iterator[_Request]:
+    def _comparison(self, day: ServiceDay, of_day: set[str]) -> Iterator[_Request]:
         """What the two operators do with the day that they name, and whether the setting is right."""
         # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
         # a service that excludes it, and one that compares instants.
-        name = "day_comparison"
-        if search.audience is None:
-            self._answer(name, "not found", "no code of the day has an audience to search for: name another day")
-            return
+        if not self._narrow:
+            raise OpenError("no code of the day has an audience to search for: name another day")
         is_included = []
         for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
-            ids = _ids((yield from self._codes(self._instant(search, operator, moment(instant)))))
-            is_included.append(not ids.isdisjoint(search.ids))
+            ids = yield from self._ids_at(moment(instant), operator)
+            is_included.append(not ids.isdisjoint(of_day))
             if not is_included[-1] and len(ids) >= _LEAST_CAP:
-                seen = f"{operator} found {len(ids):,} codes, and more may have been cut off: name another day"
-                self._answer(name, "not found", seen)
-                return
-        after, before = is_included
-        if after != before:
+                seen = f"{operator} found {len(ids):,} codes, and more may have been cut off"
+                raise OpenError(f"{seen}: name another day")
+        name, (after, before) = "day_comparison", is_included
+        if after == before:
+            seen = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
+            self._answer_setting(name, "inclusive" if after else "exclusive", seen)
+        else:
             includes, excludes = ("after_date", "before_date") if after else ("before_date", "after_date")
             seen = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
             self._answer(name, "found", seen, None, False)
-            return
-        right = "inclusive" if after else "exclusive"
-        is_right = right == self.client.day_comparison
-        advice = "" if is_right else f': set day_comparison to "{right}"'
-        seen = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
-        self._answer(name, "found", f"{seen}{advice}", right, is_right)
 
     def _cap(self, ids: set[str], count: int) -> Iterator[_Request]:
         """The number of rows at which a response of the day was cut off: a search by status has other codes."""
-        name, known = "known_row_cap", self.client._settings["known_row_cap"]
-        if count >= MOST_ROWS:
-            self._answer(name, "not found", f"the day has {count:,} codes or more: name one with fewer")
-            return
+        if count >= _MOST_ROWS:
+            raise OpenError(f"the day has {count:,} codes or more: name one with fewer")
         for status in CodeStatus:
-            day = on(cast("Time", self._day))
-            arguments = self.client._code_arguments(["id"], day, None, None, int(status), MOST_ROWS)
-            if not ids.issuperset(_ids((yield from self._codes(arguments)))):
-                seen = f"{self._day} has more codes than the {count:,} that one search finds: set known_row_cap={count}"
-                self._answer(name, "found", seen, count, known == count)
+            if not ids.issuperset((yield from self._ids(code_status=int(status)))):
+                seen = f"{self._day} has more codes than the {count:,} that one search finds"
+                self._answer_setting("known_row_cap", count, seen)
                 return
-        self._answer(name, "not found", f"no response was cut off: the {count:,} codes of {self._day} came")
+        raise OpenError(f"no response was cut off: the {count:,} codes of {self._day} came")
 
     def _form_of_attributes(self) -> Iterator[_Request]:
         """Whether a search of a customer takes its attributes as an array or as a string."""
-        name, given = "attrs_format", self.client._settings["attrs_format"]
+        name, one = "attrs_format", col("customer_id").matches([_NOBODY])
+        forms: tuple[AttrsFormat, ...] = ("array", "string")
         reasons = []
-        forms: tuple[AttrsFormat, ...] = ("array", "string") if given == "array" else ("string", "array")
-        for form in forms:
+        for form in forms if self.client._settings[name] == "array" else forms[::-1]:
             client = self.client.with_options(attrs_format=form)
-            one = col("customer_id").matches([self._customer])
             arguments = client._item_arguments("customer", ["customer_id", "name"], one, None, 1)
             try:
                 yield from self._ask("search_items", arguments, client)
-            except _Unanswered:
-                if self._failure is None:
-                    return
-                is_denied = isinstance(self._failure, PermissionDeniedError)
-                reasons.append("the token may not search customers" if is_denied else _reason(self._failure))
-                if not _is_refused(self._failure):
+            except DataAccessError as error:
+                is_denied = isinstance(error, PermissionDeniedError)
+                reasons.append("the token may not search customers" if is_denied else _reason(error))
+                if not _is_refused(error):
                     break
             else:
-                advice = "" if form == given else f': set attrs_format="{form}"'
-                self._answer(name, "found", f"a search of a customer was accepted{advice}", form, form == given)
+                self._answer_setting(name, form, "a search of a customer was accepted")
                 return
-        self._answer(name, "not found", "; ".join(dict.fromkeys(reasons)))
+        raise OpenError("; ".join(dict.fromkeys(reasons)))
 
     def result(self) -> ClientCheck:
         """All answers."""
         warn_of_service()
         took = monotonic() - self._began
-        self._answer_connection(took)
+        late = "there was no time left to ask; raise timeout" if self._is_reachable else "the service was not reached"
         for name in _QUESTIONS:
-            if name not in self._answers:
-                self._answer(name, "not found", self._why_open(name))
-        return ClientCheck(
-            base_url=self.client._settings.sandbox or self.client.base_url,
-            is_sandbox=self.client.is_sandbox,
-            is_reachable=self._is_reachable,
-            answers={name: self._answers[name] for name in _QUESTIONS},
-            errors=self._errors,
-            requests=self._requests,
-            seconds=took,
-        )
-
-    def _why_open(self, question: str) -> str:
-        """Why a question has no answer."""
-        if question in _OF_DAY and self._day is None:
-            return "name a day that has many codes"
-        if question in _OF_DAY and self._is_right("scope item") is False:
-            return "the token may not search codes"
-        is_late = "there was no time left to ask; raise timeout"
-        return _OPEN.get(question) or (is_late if self._is_reachable else "the service was not reached")
+            answer = CheckAnswer(name, "not found", None, _OPEN.get(name, late))
+            # In the order in which they are shown.
+            self._answers[name] = self._answers.pop(name, answer)
+        self._answer_connection(took)
+        base_url, is_sandbox = self.client._settings.sandbox or self.client.base_url, self.client.is_sandbox
+        seen = (self._is_reachable, self._answers, self._errors, self._requests, took)
+        return ClientCheck(base_url, is_sandbox, *seen)
 
     def _answer_connection(self, took: float) -> None:
         """The address, TLS, proxy and token: no request is about one of them alone."""
         client, is_reached = self.client, self._is_reachable
-        phase = getattr(next(iter(self._errors.values()), None), "phase", None)
+        state: State = "found" if is_reached else "not found"
         sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
         seen = f"reached, in {took:.2f} s{sandbox}" if is_reached else "not reached"
-        self._answer("address", "found" if is_reached else "not found", seen, client.base_url, is_reached)
-        trusted, proxy = client.settings["ca_bundle"].value or "the CAs of the system", client.settings["proxy"]
+        self._answer("address", state, seen, client.base_url, is_reached)
+        # Where the first failure was, unless the service was reached.
+        phase = getattr(next(iter(self._errors.values()), None), "phase", None)
         tls, through = (True if is_reached else False if phase == name else None for name in ("tls", "proxy"))
         if client.base_url.startswith("https:"):
+            trusted = client.settings["ca_bundle"].value or "the CAs of the system"
             seen = {True: f"the certificate is trusted, by {trusted}", False: "refused", None: "not tried"}[tls]
-            self._answer("tls", "found" if is_reached else "not found", seen, is_reached or None, tls)
+            self._answer("tls", state, seen, is_reached or None, tls)
         else:
             self._answer("tls", "found", "none: the address begins with http:", False)
+        proxy = client.settings["proxy"]
         if proxy.value:
             self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), through)
         else:
             self._answer("proxy", "found", "none")
-        of = f"from {client._token_source}"
-        scopes = [self._answers.get(f"scope {name}") for name in ("item", "download")]
-        if any(scope is not None and (scope.is_right or scope.state == "reading") for scope in scopes):
+        of, scopes = f"from {client._token_source}", [self._answers[f"scope {name}"] for name in ("item", "download")]
+        if any(scope.is_right or scope.state == "reading" for scope in scopes):
             self._answer("token", "found", f"{of}: accepted", True, True)
-        elif all(scope is not None and scope.is_right is False for scope in scopes):
+        elif all(scope.is_right is False for scope in scopes):
             seen = f"{of}: refused by both requests: it is invalid, expired, or has neither scope"
             self._answer("token", "reading", seen, None, False)
         else:
             self._answer("token", "not found", f"{of}: no request was accepted or refused for its token")
 
 
-def _ids(rows: _Rows) -> set[str]:
-    """The ids of codes, of whatever type they are."""
-    return {str(row.get("id")) for row in rows}
-
-
-def _is_refused(error: DataAccessError | None) -> bool:
+def _is_refused(error: DataAccessError) -> bool:
     """Whether the service refused a request, and neither the token nor all requests."""
     return isinstance(error, RequestRejectedError) or type(error) is ApiError
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from datetime import UTC
 from reprlib import repr as shortened
@@ -168,6 +169,11 @@ class Settings:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
             there = f"is for the address of {named}, and {here} is another"
             reason = f"token is not set: the token of {variable} {there}; give token"
+        elif self.profile is None and self.sources["base_url"] == f"environment variable {_BASE_URL}":
+            path = config_path()
+            with suppress(ConfigError):
+                if "default" in read(path).value:
+                    reason = f"{reason}; the profile default of {path} is not read, as {_BASE_URL} is set"
         raise ConfigError(reason)
 
 

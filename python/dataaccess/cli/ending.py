@@ -60,29 +60,20 @@ class CommandError(Exception):
         self.report: FolderReport | None = report
 
 
-def code_of(error: CommandError | DataAccessError) -> int:
-    """The exit code."""
-    if isinstance(error, CommandError):
-        return error.code
-    return USAGE if is_typed(error) else error.exit_code
-
-
 def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     is_setting = isinstance(error, ConfigError) and any(_is_typed(option_of(line)) for line in error.problems)
     return is_setting or isinstance(error, ValidationError)
 
 
-def message_of(error: CommandError | DataAccessError) -> str:
-    """An error in one line, with the options of what is wrong."""
-    return str(error) if isinstance(error, CommandError) else in_options("; ".join(lines_of(error)))
-
-
-def lines_of(error: DataAccessError) -> list[str]:
-    """The problems of the request or of the settings, each with its option; of another error its text."""
+def command_error(error: CommandError | DataAccessError) -> CommandError:
+    """An error of a call as one of the command. The problems of a request or of settings are named by their options."""
+    if isinstance(error, CommandError):
+        return error
     # The command has another name than the call.
     lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
-    return [_with_option(line, error) for line in lines]
+    message = "; ".join(_with_option(line, error) for line in lines)
+    return CommandError(message, USAGE if is_typed(error) else error.exit_code, error.report)
 
 
 def _with_option(line: str, error: DataAccessError) -> str:
@@ -128,12 +119,13 @@ def _is_typed(option: click.Parameter | None) -> bool:
 
 def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
     """A report for JSON: also of a failure."""
+    ended = None if error is None else command_error(error)
     failed: dict[str, DataAccessError] = getattr(error, "failed", {})
     return {
         **report,
-        "error": None if error is None else message_of(error),
-        "exit_code": 0 if error is None else code_of(error),
-        "failed": {task: message_of(each) for task, each in failed.items()},
+        "error": None if ended is None else str(ended),
+        "exit_code": 0 if ended is None else ended.code,
+        "failed": {task: str(command_error(each)) for task, each in failed.items()},
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli.ending import CommandError, code_of, message_of
+from dataaccess.cli.ending import command_error
 from dataaccess.cli.output import QUIET
 from dataaccess.errors import DataAccessError
 
@@ -94,7 +94,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except DataAccessError as error:
-            raise CommandError(message_of(error), code_of(error)) from None
+            raise command_error(error) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section, without empty lines between them; those that every command has come last."""

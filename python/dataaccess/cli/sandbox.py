@@ -53,7 +53,6 @@ _SERVED = f"""
   GET  {{url}}/healthz                       whether it runs
   open {{url}}/__sandbox/                    a page with its requests, rows, faults and exports
 """
-_REPLAYED = "--replay takes --port, --json and --quiet alone: a recording has the behavior of its service"
 
 # A wait without a timeout would not notice Ctrl-C on Windows. The lines of requests are written after it too.
 _POLL_SECONDS = 0.25
@@ -124,7 +123,8 @@ def _check(given: dict[str, Any]) -> None:
     if "scenario" in named and named & {"platform", "switches"}:
         raise click.UsageError("--scenario has platform and switches: write them into its file")
     if "replay" in named and named - {"replay", "port"}:
-        raise click.UsageError(_REPLAYED)
+        advice = "a recording has the behavior of its service"
+        raise click.UsageError(f"--replay takes --port, --json and --quiet alone: {advice}")
     if {"scopes", "token"} <= named:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
     if "scopes" in named and os.environ.get(_TOKEN):

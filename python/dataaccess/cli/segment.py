@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dataaccess.cli import options, output
-from dataaccess.cli.parts import Command, Option, option
+from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
@@ -30,12 +30,8 @@ class _Segment(Command):
     """A command whose argument may be a negative integer, which click would read as an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Puts a negative integer that is no value of an option behind the options."""
-        with_value = {name for one in self.params if isinstance(one, Option) and not one.is_flag for name in one.opts}
-        before = list(zip(["", *args], args, strict=False))
-        ids = [one for last, one in before if _NEGATIVE.fullmatch(one) and last not in with_value]
-        if ids and "--" not in args:
-            args = [*(one for last, one in before if one not in ids or last in with_value), "--", *ids]
+        """Takes what looks like an option and is none as an argument, if a negative integer is given."""
+        ctx.ignore_unknown_options = any(map(_NEGATIVE.fullmatch, args))
         return super().parse_args(ctx, args)
 
 

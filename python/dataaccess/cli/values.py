@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 import sys
 from datetime import date, timedelta
 from pathlib import Path
@@ -38,19 +36,19 @@ class _TokenFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The `TokenFile`, if it can be read."""
-        from dataaccess.tokens import token_file, unreadable  # loads the core
+        from dataaccess._core.paths import read_file  # loads the core
+        from dataaccess.tokens import token_file, unreadable
 
         # A shell leaves the `~` of `--token-file=~/token` as it is.
         token = token_file(value)
         try:
-            reason = None if stat.S_ISREG(token.path.stat().st_mode) else "is not a regular file"
-            if reason is None and not os.access(token.path, os.R_OK):
-                reason = f"cannot be read: {os.strerror(errno.EACCES)}"
+            read_file(token.path)
+            return token
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
-        if reason is not None:
-            raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
-        return token
+        except ValueError as error:
+            reason = str(error)
+        raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
 
 
 TOKEN_FILE = _TokenFile()

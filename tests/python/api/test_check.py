@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -21,7 +21,7 @@ from support.open_points import TABLE
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
-from dataaccess._client.service_day import DaySearch, ServiceDay
+from dataaccess._client.service_day import ServiceDay, end_of_day
 
 NONE_SUCH = {"code": 404, "message": "no such export", "data": None}
 DAY = "2024-01-15"
@@ -241,6 +241,22 @@ def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     return check
 
 
+def test_zones_a_day_apart_are_not_mixed_up(connect: Any) -> None:
+    """They cut the same days, so the times of records are a day apart."""
+    switches = dict.fromkeys(("day_zone", "source_timezone"), "Pacific/Pago_Pago")
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
+        check = connect(sandbox, timezone="Pacific/Auckland").check(DAY)
+    assert check.settings.get("source_timezone") in (None, "Pacific/Pago_Pago")
+
+
+def test_a_token_refused_amid_the_searches_of_a_day_is_no_setting(connect: Any, sandbox: da.Sandbox) -> None:
+    with sandbox.fault("status", status=401, after=5):
+        check = connect(sandbox).check(DAY)
+    assert {"timezone", "source_timezone", "day_comparison"} & {*check.settings} == set()
+    assert [check.answers[name].value for name in ("timezone", "day_comparison")] == [None, None]
+    assert "refused the token" in check.answers["day_comparison"].detail
+
+
 def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
     for after, before, first, other in (
         (["a", "b"], [], "after_date", "before_date"),
@@ -411,8 +427,29 @@ def test_clock_changes_do_not_matter(connect: Any, day: str, timezone: str) -> N
         check = connect(sandbox, timezone=timezone).check(day)
         assert len(sandbox.requests) <= MOST_REQUESTS
     assert check.answers["timezone"].is_right is (timezone == "Europe/Berlin"), check.answers["timezone"].detail
+    assert check.answers["source_timezone"].is_right, check.answers["source_timezone"].detail
     if timezone == "UTC":
         assert "Europe/Berlin" in check.answers["timezone"].detail
+
+
+def searched_end(sent: int, end: int, next_day: set[str]) -> tuple[int, int]:
+    """The end that is found, and the number of searches, if the day of the instant ends then."""
+    count = 0
+
+    def ids_at(instant: datetime) -> Generator[object, None, set[str]]:
+        nonlocal count
+        count += 1
+        yield instant
+        return {"a"} if milliseconds(instant) < end else next_day
+
+    ends: list[int] = []
+
+    def search() -> Generator[object, None, None]:
+        ends.append((yield from end_of_day(sent, ids_at, is_narrowed=True))[0])
+
+    for _ in search():
+        pass
+    return ends[0], count
 
 
 @given(
@@ -420,21 +457,14 @@ def test_clock_changes_do_not_matter(connect: Any, day: str, timezone: str) -> N
     sent=st.integers(0, 10_000).map(lambda number: 1_705_276_800_000 + number * 900_000),
 )
 def test_the_end_is_found_in_few_searches(quarters: int, sent: int) -> None:
-    end = sent + quarters * 900_000
-    search, count = DaySearch(sent, [ROW]), 0
-    while (instant := search.instant) is not None:
-        count += 1
-        search.add(["a"] if milliseconds(instant) < end else ["b"])
-    assert (search.end, search.problem) == (end, None)
+    end, count = searched_end(sent, sent + quarters * 900_000, {"b"})
+    assert end == sent + quarters * 900_000
     assert count <= 8
 
 
 def test_a_day_of_25_hours_is_found() -> None:
-    search, count = DaySearch(0, [ROW]), 0
-    while (instant := search.instant) is not None:
-        count += 1
-        search.add(["a"] if milliseconds(instant) < 25 * 3_600_000 else [])
-    assert search.end == 25 * 3_600_000
+    end, count = searched_end(0, 25 * 3_600_000, set())
+    assert end == 25 * 3_600_000
     assert count <= 8
 
 
@@ -447,10 +477,10 @@ def test_a_service_that_ignores_the_day_is_no_finding(connect: Any) -> None:
     assert " 25 hours " in check.answers["timezone"].detail
 
 
-def day_ending(zone: str, local: str, times: list[str]) -> ServiceDay:
+def day_ending(zone: str, local: str, times: list[str], preferred: str = "UTC") -> ServiceDay:
     """A day that ends at this local midnight."""
     end = datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone))
-    return ServiceDay(milliseconds(end), times)
+    return ServiceDay(milliseconds(end), times, preferred)
 
 
 @pytest.mark.parametrize(
@@ -468,25 +498,25 @@ def test_the_zone_of_records_is_read_from_a_day_whose_end_is_known(
     in_own: bool,
 ) -> None:
     day = day_ending("Asia/Ho_Chi_Minh", "2024-01-16", times)
-    assert (day.has_times_of("UTC"), day.has_own_times) == (in_utc, in_own)
+    assert (day.has_times_of("UTC"), day.has_times_of("Asia/Ho_Chi_Minh")) == (in_utc, in_own)
 
 
 def test_the_dates_of_records_tell_zones_apart_that_cut_the_same_days() -> None:
     times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
-    assert day_ending("Pacific/Auckland", "2024-01-16", times).zone_named("UTC") == "Etc/GMT-13"
-    assert day_ending("Pacific/Pago_Pago", "2024-01-16", times).zone_named("UTC") == "Etc/GMT+11"
-    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("UTC") is None
-    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("Pacific/Pago_Pago") == "Pacific/Pago_Pago"
+    assert day_ending("Pacific/Auckland", "2024-01-16", times).zone == "Etc/GMT-13"
+    assert day_ending("Pacific/Pago_Pago", "2024-01-16", times).zone == "Etc/GMT+11"
+    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone is None
+    assert day_ending("Pacific/Auckland", "2024-01-16", [], "Pacific/Pago_Pago").zone == "Pacific/Pago_Pago"
 
 
 def test_an_offset_is_named_without_a_guess_about_clock_changes() -> None:
-    assert day_ending("America/New_York", "2024-01-16", []).zone_named("UTC") == "Etc/GMT+5"
-    assert day_ending("Asia/Kolkata", "2024-01-16", []).zone_named("UTC") == "Asia/Kolkata"
-    assert day_ending("Australia/Adelaide", "2024-07-16", []).zone_named("UTC") == "Australia/Darwin"
-    assert day_ending("Africa/Abidjan", "2024-01-16", []).zone_named("UTC") == "UTC"
+    assert day_ending("America/New_York", "2024-01-16", []).zone == "Etc/GMT+5"
+    assert day_ending("Asia/Kolkata", "2024-01-16", []).zone == "Asia/Kolkata"
+    assert day_ending("Australia/Adelaide", "2024-07-16", []).zone == "Australia/Darwin"
+    assert day_ending("Africa/Abidjan", "2024-01-16", []).zone == "UTC"
 
 
 def test_times_of_no_known_zone_leave_an_interval_of_offsets() -> None:
     day = day_ending("UTC", "2024-01-16", ["2024-01-15 03:00:00", "2024-01-16 01:30:00"])
-    assert day.record_offsets == "UTC+01:30 to UTC+03:00"
+    assert day.offsets_of_times == "UTC+01:30 to UTC+03:00"
     assert datetime.fromtimestamp(day.start / 1_000, UTC) == datetime(2024, 1, 15, tzinfo=UTC)

@@ -60,6 +60,20 @@ def test_the_default_profile_is_used_only_where_nothing_says_an_address(
     assert da.Client(token="t").base_url == "https://other.example.com"
 
 
+def test_a_missing_token_names_the_default_profile_that_the_address_of_the_environment_excludes(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    unread = rf"profile default of {re.escape(str(config.path))} is not read, as DATAACCESS_BASE_URL is set"
+    with pytest.raises(da.ConfigError, match=unread, check=about("token")):
+        da.Client()
+    for text in ('[profiles.other]\ntoken = "t"\n', "no toml"):
+        config.write(text)
+        with pytest.raises(da.ConfigError, check=about("token")) as caught:
+            da.Client()
+        assert str(config.path) not in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_token_of_a_profile_stays_with_its_service(kind: Any, config: Config) -> None:
     hosts = r" https://staging\.example\.com, .*https://evil\.example\.com "
