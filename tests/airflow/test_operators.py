@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -16,7 +18,13 @@ from dags import query, run, tries
 from service import at_request, wait_until
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchOperator
+from dataaccess.airflow import (
+    DataAccessHook,
+    DataAccessScanOperator,
+    DataAccessSearchOperator,
+    DataAccessSegmentExportSensor,
+    DataAccessSegmentExportTrigger,
+)
 from dataaccess.airflow.failures import is_permanent
 
 ON_15 = da.on("2024-01-15")
@@ -48,7 +56,7 @@ def test_permission_and_validation_errors_are_not_retried(
     dag: DAG, sandbox: da.Sandbox, token: str, tmp_path: Path
 ) -> None:
     with dag:
-        DataAccessSearchOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)
+        DataAccessSearchOperator(task_id="misspelled", attrs="{{ ['nmae'] }}", allocated_time=ON_15, retries=3)
         DataAccessSearchOperator(task_id="unknown", item_type_name="shop", attrs=["id"], retries=3)
         DataAccessSearchOperator(task_id="denied", allocated_time=ON_15, retries=3)
         DataAccessScanOperator(task_id="scan", folder=f"{tmp_path}/codes", allocated_time=ON_15, retries=3)
@@ -119,7 +127,7 @@ def test_the_token_is_nowhere(
         DataAccessSearchOperator(
             task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", outlets=[asset]
         )
-        DataAccessSearchOperator(task_id="wrong", attrs=["nmae"], allocated_time=ON_15)
+        DataAccessSearchOperator(task_id="wrong", attrs="{{ ['nmae'] }}", allocated_time=ON_15)
     run(dag)
     sandbox.revoke(token)
     run(dag)
@@ -135,6 +143,29 @@ def test_the_token_is_nowhere(
     assert token not in logged
     assert token not in repr(DataAccessHook().get_conn())
     assert query(f"select count(*) from '{tmp_path}/codes.parquet'") == [(73,)]
+
+
+def test_a_refused_token_names_the_connection_that_has_it(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    token = connect("cdp_eu")
+    client = DataAccessHook("cdp_eu").get_conn()
+    assert client.search_codes(["id"], allocated_time=ON_15, limit=1)
+    sandbox.revoke(token)
+    with dag:
+        DataAccessSearchOperator(task_id="codes", allocated_time=ON_15, dataaccess_conn_id="{{ 'cdp_eu' }}")
+        DataAccessSegmentExportSensor(task_id="ended", export_id=5637051, dataaccess_conn_id="cdp_eu")
+    assert set(run(dag).states.values()) == {"failed"}
+    logged = "".join(capfd.readouterr())
+    (event,) = asyncio.run(events_of(DataAccessSegmentExportTrigger(5637051, 1, "cdp_eu")))
+    named = r"PermissionDeniedError: .*\n? *.*\bAirflow connection 'cdp_eu'"
+    assert len(re.findall(named, logged)) >= 2
+    assert re.search(named, event["error"])
+    assert token not in logged + event["error"]
+
+
+async def events_of(trigger: Any) -> list[Any]:
+    return [event.payload async for event in trigger.run()]
 
 
 @pytest.mark.parametrize(

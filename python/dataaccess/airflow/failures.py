@@ -40,12 +40,19 @@ def is_permanent(error: DataAccessError) -> bool:
 
 
 @contextmanager
-def without_useless_retries() -> Iterator[None]:
+def without_useless_retries(conn_id: str | None) -> Iterator[None]:
     """Turns permanent errors into `AirflowFailException`, which ends the task whatever its `retries` are."""
     try:
         yield
     except DataAccessError as error:
         if is_permanent(error):
-            notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-            raise AirflowFailException(f"{type(error).__name__}: {error}{notes}") from error
+            raise AirflowFailException(text_of(error, conn_id)) from error
         raise
+
+
+def text_of(error: DataAccessError, conn_id: str | None) -> str:
+    """The error with its notes; if the service refused the token, with the connection of the request."""
+    lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+    if conn_id is not None and isinstance(error, PermissionDeniedError):
+        lines.append(f"the request was sent with the Airflow connection {conn_id!r}")
+    return "\n  ".join(lines)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from dataaccess import folder_status
+from dataaccess import Client, folder_status
 from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
 from dataaccess._core.paths import without_query
 from dataaccess._display.text import counted, shorten
@@ -24,8 +26,8 @@ from dataaccess.airflow.days import RunDays, refresh_since
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.stores import is_remote, located
-from dataaccess.airflow.templates import CONDITIONS, MARKS, NOT_GIVEN, condition, listed, render, stated, values
-from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderLockedError
+from dataaccess.airflow.templates import CONDITIONS, NOT_GIVEN, condition, is_templated, listed, render, stated, values
+from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderLockedError, ValidationError
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
-    from dataaccess import Client, FolderReport, Scan
+    from dataaccess import FolderReport, Scan
     from dataaccess._core.secret import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
@@ -58,6 +60,15 @@ _ITEMS = ("item_type_name", "item_type_id")
 _CODES = ("audience_type", "allocated_audience", "code_status")
 
 
+_ANY_DAY: Any = {f"data_interval_{end}": datetime(2024, 1, day, tzinfo=UTC) for end, day in (("start", 15), ("end", 16))}
+
+
+@cache
+def _offline() -> Client:
+    """A client that sends nothing."""
+    return Client("https://localhost", token="none", timezone="UTC")
+
+
 class ClientOperator(BaseOperator):
     """An operator that uses a client: its end when the task is killed, and the days of the run in templates."""
 
@@ -66,15 +77,20 @@ class ClientOperator(BaseOperator):
     lookback: int = 0
     # Of the running task; never part of the serialized DAG.
     _client: Client | None = None
+    # The default of `max_active_tis_per_dag` in a mapped task.
+    _most_at_once: ClassVar[int | None] = None
 
     def __init__(self, **options: Any) -> None:
-        """Airflow wraps it: without it, it would take the arguments of `BaseOperator` alone."""
+        """Airflow makes the operator of a mapped task while that runs."""
+        self._is_mapped = options.pop("is_mapped", False)
         super().__init__(**options)
 
     @classmethod
     def partial(cls, **arguments: Any) -> OperatorPartial:
         """Begins a mapped task, whose other arguments `.expand` takes."""
         mapped: OperatorPartial = super().partial(**{name: stated(name, value) for name, value in arguments.items()})
+        mapped.kwargs.setdefault("max_active_tis_per_dag", cls._most_at_once)
+        mapped.kwargs["is_mapped"] = True
         return mapped
 
     def connect(self) -> Client:
@@ -99,13 +115,13 @@ class ClientOperator(BaseOperator):
 
             def timezone() -> str:
                 conn_id = self.render_template(self.dataaccess_conn_id, context, jinja_env)
-                with without_useless_retries():
+                with without_useless_retries(conn_id):
                     return DataAccessHook(conn_id).get_conn().timezone
 
             context = cast("Context", {**context, "dataaccess": RunDays(context, timezone, self.lookback)})
         if not isinstance(content, str):
             rendered = super().render_template(content, context, jinja_env, seen_oids)
-        elif any(mark in content for mark in MARKS) and id(content) not in (seen_oids or ()):
+        elif is_templated(content) and id(content) not in (seen_oids or ()):
             # Native rendering would make a number of the id "1e5".
             dag = self.get_dag()
             environment = dag.get_template_env(force_sandboxed=True) if dag else self.get_template_env()
@@ -124,6 +140,8 @@ class SearchingOperator(ClientOperator):
     # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
     template_fields_renderers: ClassVar = {"allocated_time": "py", "where": "py", "attrs": "json", "schema": "json"}
     template_fields: Sequence[str] = ("attrs", *CONDITIONS, *_ITEMS, "schema", "dataaccess_conn_id")
+    allocated_time: Any
+    where: Any
 
     def __init__(
         self,
@@ -143,28 +161,37 @@ class SearchingOperator(ClientOperator):
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(**options)
         if on_doubt not in ("warn", "error"):
             raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
-        given = (allocated_time, audience_type, allocated_audience, code_status, where)
-        self._are_none = [name for name, value in zip(CONDITIONS, given, strict=True) if value is None]
-        self.attrs = attrs
-        self.allocated_time: Any = stated("allocated_time", allocated_time)
-        self.audience_type: Any = stated("audience_type", audience_type)
-        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
-        self.code_status: Any = stated("code_status", code_status)
-        self.item_type_name, self.item_type_id = item_type_name, item_type_id
-        self.where: Any = stated("where", where)
+        conditions = (allocated_time, audience_type, allocated_audience, code_status, where)
+        given = dict(zip(CONDITIONS, conditions, strict=True))
+        self._are_none = [name for name, value in given.items() if value is None]
+        for name, value in given.items():
+            setattr(self, name, stated(name, value))
+        self.attrs, self.item_type_name, self.item_type_id = attrs, item_type_name, item_type_id
         self.schema, self.decode_status, self.on_doubt = schema, decode_status, on_doubt
         self.fail_on_empty = boolean_argument("fail_on_empty", fail_on_empty)
         self.dataaccess_conn_id = dataaccess_conn_id
 
+    def _check(self, **options: Any) -> None:
+        """Refuses wrong arguments at once, if none has a template. The connection may name more objects."""
+        with without_useless_retries(None) if self._is_mapped else nullcontext():
+            if self._is_mapped and self._are_none:
+                raise invalid(self._are_none[0], "is None in this mapped task: map over conditions, or leave it out")
+            if any(is_templated(getattr(self, name)) for name in ("attrs", *CONDITIONS, *_ITEMS, "schema")):
+                return
+            try:
+                self._scan(_offline(), _ANY_DAY, **options)
+            except ConfigError:
+                return  # of the environment, which need not be that of the task
+            except ValidationError as error:
+                if problems := [problem for problem in error.problems if problem.argument not in _ITEMS]:
+                    raise ValidationError(problems=problems) from None
+
     def _scan(self, client: Client, context: Context, **options: Any) -> Scan:
         """The scan of the rendered arguments."""
-        if self._are_none and getattr(context.get("ti"), "map_index", -1) >= 0:
-            names = ", ".join(self._are_none)
-            raise AirflowFailException(f"{names} is None in this mapped task: map over conditions, or leave it out")
         codes = {name: values(name, getattr(self, name)) for name in _CODES}
         window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
         attrs, item_type_id = values("attrs", self.attrs), integer("item_type_id", self.item_type_id)
@@ -240,6 +267,7 @@ class DataAccessScanOperator(SearchingOperator):
     """
 
     template_fields: Sequence[str] = ("folder", *SearchingOperator.template_fields, "refresh", "accept")
+    _most_at_once = 1
 
     def __init__(
         self,
@@ -255,7 +283,7 @@ class DataAccessScanOperator(SearchingOperator):
         max_active_tis_per_dag: int | None = 1,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(max_active_tis_per_dag=max_active_tis_per_dag, **options)
         self.folder = folder
         has_default = self.item_type_name is None and not self.allocated_time and not self.where
@@ -266,17 +294,11 @@ class DataAccessScanOperator(SearchingOperator):
         self.lookback, self.refresh, self.accept = lookback, refresh, accept
         self.settle, self.requested_at, self.same_service = settle, requested_at, same_service
         self.on_suspected_cap = on_suspected_cap
-
-    @classmethod
-    def partial(cls, **arguments: Any) -> OperatorPartial:
-        """As of every operator, with this one's `max_active_tis_per_dag`, which Airflow takes from no signature."""
-        mapped: OperatorPartial = super().partial(**arguments)
-        mapped.kwargs.setdefault("max_active_tis_per_dag", 1)
-        return mapped
+        self._check(on_suspected_cap=on_suspected_cap)
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             scan = self._scan(self.connect(), context, on_suspected_cap=self.on_suspected_cap)
             folder, storage_options = located(self.folder)
             refresh = self._refresh(context, scan, folder, storage_options)
@@ -391,13 +413,14 @@ class DataAccessSearchOperator(SearchingOperator):
         limit: int | None = None,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(**options)
         self.path, self.max_xcom_rows, self.limit = path, max_xcom_rows, limit
+        self._check(limit=limit)
 
     def execute(self, context: Context) -> list[Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             client = self.connect()
             return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
 

@@ -101,7 +101,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
 
     def poke(self, context: Context) -> PokeReturnValue:
         """Asks once. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             client, export_id = self._client or self.connect(), integer("export_id", self.export_id)
             if self._watch is None:
                 self._watch = ExportWatch(export_id, success_texts(self.success_codes), self.log, check=self.check)

@@ -42,9 +42,18 @@ def stated(argument: str, value: Any) -> Any:
     except ValueError:
         problem = f"{cut(text)} holds a value that is no string, number or date, such as the output of a task"
         raise invalid(argument, f"{problem}: {advice}", text) from None
-    if any(mark in text for mark in MARKS):
+    if is_templated(text):
         raise invalid(argument, f"has a template in a condition: {advice}", text)
     return text
+
+
+def is_templated(value: Any) -> bool:
+    """Whether a value has a template, or is the output of a task."""
+    if isinstance(value, str):
+        return any(mark in value for mark in MARKS)
+    if isinstance(value, list | tuple | set | dict):
+        return any(map(is_templated, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int | float | None)
 
 
 def condition(argument: str, value: Any) -> Any:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended, success_texts
 from dataaccess.airflow.compat import BaseEventTrigger, BaseTrigger, TriggerEvent
-from dataaccess.airflow.failures import is_permanent
+from dataaccess.airflow.failures import is_permanent, text_of
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
 
@@ -124,7 +124,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
             async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
                 event = await self._event(client)
         except DataAccessError as error:
-            event = {"error": f"{type(error).__name__}: {error}", "is_permanent": is_permanent(error)}
+            event = {"error": text_of(error, self.dataaccess_conn_id), "is_permanent": is_permanent(error)}
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
