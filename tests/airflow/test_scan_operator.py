@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -458,20 +457,3 @@ def test_a_result_without_rows_fails_and_replaces_no_file(
     assert {task for task, state in done.states.items() if state == "success"} == {"some"}
     assert before.read_text() == "of yesterday"
     assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())
-
-
-def test_tasks_report_what_they_read_and_wrote(
-    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]
-) -> None:
-    connect()
-    collector = sys.modules[vars(operators)["get_hook_lineage_collector"].__module__].HookLineageCollector()
-    # Airflow collects where a plugin reads, such as the provider of OpenLineage.
-    monkeypatch.setattr(operators, "get_hook_lineage_collector", lambda: collector)
-    with dag:
-        DataAccessScanOperator(task_id="scan", folder=f"{tmp_path}/scan", allocated_time=da.on("2024-01-15"))
-        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/codes.parquet", allocated_time=da.on("2024-01-15"))
-        DataAccessSearchOperator(task_id="rows", allocated_time=da.on("2024-01-15"))
-    assert set(run(dag).states.values()) == {"success"}
-    assert {found.asset.uri for found in collector.collected_assets.inputs} == {f"{sandbox.base_url}/"}
-    written = {found.asset.uri for found in collector.collected_assets.outputs}
-    assert written == {f"file://{tmp_path}/scan", f"file://{tmp_path}/codes.parquet"}

@@ -132,9 +132,6 @@ class ConnectionToken:
         self._process = os.getpid()
         return self._token
 
-    def __repr__(self) -> str:
-        return "ConnectionToken()"
-
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
             "the client of an Airflow connection does not pickle, as the pickle would hold the token: let forked "

@@ -48,12 +48,7 @@ class DataAccessHook(BaseHook):
         return self.client()
 
     def get_conn(self) -> Client:
-        """Returns the client of the connection, the same one each time. Raises the errors of `client`.
-
-        Examples:
-            >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
-            'Success'
-        """
+        """Returns the client of the connection, the same one each time. Raises the errors of `client`."""
         return self._client
 
     def client(self, **settings: Any) -> Client:
@@ -65,9 +60,6 @@ class DataAccessHook(BaseHook):
         Raises:
             ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
             AirflowNotFoundException: There is no such connection.
-
-        Examples:
-            >>> client = DataAccessHook(None).client(timeout=900)
         """
         arguments, conn_id = Secret(settings), self.dataaccess_conn_id
         if conn_id is not None:
@@ -78,13 +70,7 @@ class DataAccessHook(BaseHook):
             return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
-        """As `client`, asynchronous: for triggers and async tasks.
-
-        Examples:
-            >>> import asyncio
-            >>> asyncio.run(DataAccessHook(None).async_client()).is_sandbox
-            True
-        """
+        """As `client`, asynchronous: for triggers and async tasks."""
         loop, conn_id = asyncio.get_running_loop(), self.dataaccess_conn_id
 
         def read_token() -> Any:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -15,13 +15,8 @@ from dataaccess import Client, folder_status
 from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
 from dataaccess._core.paths import without_query
 from dataaccess._display.text import counted, shorten
-from dataaccess.airflow.compat import (
-    AirflowException,
-    AirflowFailException,
-    Asset,
-    BaseOperator,
-    get_hook_lineage_collector,
-)
+from dataaccess.airflow import compat
+from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.days import RunDays, refresh_since
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
@@ -31,24 +26,14 @@ from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderL
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import jinja2
     from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
-    from dataaccess import FolderReport, Scan
+    from dataaccess import FolderReport, Scan, _types
     from dataaccess._core.secret import StorageOptions
-    from dataaccess._types import (
-        AudienceTypes,
-        CodeAttributes,
-        CodeStatuses,
-        OnSuspectedCap,
-        Refresh,
-        Row,
-        Schema,
-        TimeCondition,
-        ValuesOrOperator,
-        Where,
-    )
     from dataaccess.reports import Progress, ScanStats
 
 _SECONDS_BETWEEN_LOGS = 10
@@ -60,16 +45,17 @@ _ITEMS = ("item_type_name", "item_type_id")
 _CODES = ("audience_type", "allocated_audience", "code_status")
 
 
-_ANY_DAY: Any = {f"data_interval_{end}": datetime(2024, 1, day, tzinfo=UTC) for end, day in (("start", 15), ("end", 16))}
+_DAY = datetime(2024, 1, 1, tzinfo=UTC)
+_ANY_DAY: Any = {"data_interval_start": _DAY, "data_interval_end": _DAY + timedelta(days=1)}
 
 
 @cache
 def _offline() -> Client:
     """A client that sends nothing."""
-    return Client("https://localhost", token="none", timezone="UTC")
+    return Client("https://localhost", token=str, timezone="UTC")
 
 
-class ClientOperator(BaseOperator):
+class ClientOperator(compat.BaseOperator):
     """An operator that uses a client: its end when the task is killed, and the days of the run in templates."""
 
     dataaccess_conn_id: str | None
@@ -129,7 +115,7 @@ class ClientOperator(BaseOperator):
         else:
             return content
         if content is not None and (rendered is None or (isinstance(rendered, str) and not rendered.strip())):
-            raise AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
+            raise exceptions.AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
         # Of a mapped task, the sequence of its outputs.
         return snapshot(rendered) if isinstance(rendered, Sequence) and not isinstance(rendered, str) else rendered
 
@@ -146,15 +132,15 @@ class SearchingOperator(ClientOperator):
     def __init__(
         self,
         *,
-        attrs: CodeAttributes | None = None,
-        allocated_time: TimeCondition | str | None = NOT_GIVEN,
-        audience_type: AudienceTypes | None = NOT_GIVEN,
-        allocated_audience: ValuesOrOperator | None = NOT_GIVEN,
-        code_status: CodeStatuses | None = NOT_GIVEN,
+        attrs: _types.CodeAttributes | None = None,
+        allocated_time: _types.TimeCondition | str | None = NOT_GIVEN,
+        audience_type: _types.AudienceTypes | None = NOT_GIVEN,
+        allocated_audience: _types.ValuesOrOperator | None = NOT_GIVEN,
+        code_status: _types.CodeStatuses | None = NOT_GIVEN,
         item_type_name: str | None = None,
         item_type_id: int | str | None = None,
-        where: Where | str | None = NOT_GIVEN,
-        schema: Schema | None = None,
+        where: _types.Where | str | None = NOT_GIVEN,
+        schema: _types.Schema | None = None,
         decode_status: bool = False,
         on_doubt: Literal["warn", "error"] = "warn",
         fail_on_empty: bool = False,
@@ -206,7 +192,7 @@ class SearchingOperator(ClientOperator):
         return client.scan_items(self.item_type_name, attrs or (), where, item_type_id=item_type_id, **options)
 
     def _report(self, context: Context, figures: dict[str, Any]) -> None:
-        """Logs one line, a warning if something is in doubt, and adds figures to lineage and asset events."""
+        """Logs one line, a warning if something is in doubt, and adds figures to asset events."""
         target = figures.get("folder", figures.get("path"))
         texts = [counted(figures["rows"], "row")]
         if figures.get("first_day"):
@@ -218,12 +204,8 @@ class SearchingOperator(ClientOperator):
         changes = ", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed") if name in figures)
         line = "; ".join([" ".join(texts), *([changes] if changes else []), *doubts])
         self.log.log(logging.WARNING if doubts else logging.INFO, "%s", line)
-        if target is not None and self._client is not None:
-            collector, hook = get_hook_lineage_collector(), DataAccessHook(self.dataaccess_conn_id)
-            collector.add_input_asset(context=hook, uri=self._client.base_url)
-            collector.add_output_asset(context=hook, uri=target if is_remote(target) else f"file://{target}")
         for outlet in self.outlets:
-            if isinstance(outlet, Asset):
+            if isinstance(outlet, compat.Asset):
                 context["outlet_events"][outlet].extra.update(figures)
 
 
@@ -274,12 +256,12 @@ class DataAccessScanOperator(SearchingOperator):
         *,
         folder: str | ObjectStoragePath,
         lookback: int = 0,
-        refresh: Refresh | None = None,
-        accept: Refresh | None = None,
+        refresh: _types.Refresh | None = None,
+        accept: _types.Refresh | None = None,
         settle: float | timedelta = SETTLE,
         requested_at: bool = False,
         same_service: bool = False,
-        on_suspected_cap: OnSuspectedCap = "warn",
+        on_suspected_cap: _types.OnSuspectedCap = "warn",
         max_active_tis_per_dag: int | None = 1,
         **options: Any,
     ) -> None:
@@ -301,12 +283,22 @@ class DataAccessScanOperator(SearchingOperator):
         with without_useless_retries(self.dataaccess_conn_id):
             scan = self._scan(self.connect(), context, on_suspected_cap=self.on_suspected_cap)
             folder, storage_options = located(self.folder)
-            refresh = self._refresh(context, scan, folder, storage_options)
-            report = self._run_unlocked(scan, folder, storage_options, refresh)
+            run = partial(
+                scan.to_folder,
+                folder,
+                accept=listed("accept", self.accept),
+                settle=self.settle,
+                on_doubt=self.on_doubt,
+                requested_at=self.requested_at,
+                same_service=self.same_service,
+                progress=self._log_progress,
+                storage_options=storage_options,
+            )
+            report = self._run_unlocked(run, self._refresh(context, scan, folder, storage_options))
             # Only another request can bring rows of a day that an earlier try found without any.
             if self.fail_on_empty and (days := _empty_days(report, "kept")):
                 self.log.info("requesting again, as there are no rows: %s", ", ".join(days))
-                report = self._run_unlocked(scan, folder, storage_options, days)
+                report = self._run_unlocked(run, days)
             names = ("rows", "new", "kept", "refreshed", "open_days", "doubtful_days", "maybe_capped", "warnings")
             figures = {
                 "folder": str(report.folder),
@@ -318,7 +310,9 @@ class DataAccessScanOperator(SearchingOperator):
             }
             self._report(context, figures)
             if self.fail_on_empty and ((days := _empty_days(report)) or not report.rows):
-                raise AirflowException(f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True")
+                raise exceptions.AirflowException(
+                    f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True"
+                )
             return figures
 
     def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
@@ -326,7 +320,7 @@ class DataAccessScanOperator(SearchingOperator):
         since = refresh_since(context, self.retries or 0, self.lookback)
         if since is None:
             return refresh
-        days = [day for task in scan.tasks() if (day := task._raw.day(0)) is not None]
+        days = [day for task in scan.tasks() if (day := task._raw.day(0))]
         if since > datetime.now(UTC) or not days:
             return "all"
         try:
@@ -337,30 +331,18 @@ class DataAccessScanOperator(SearchingOperator):
         recent = {file.day for file in files if file.requested_at is not None and file.requested_at >= since}
         return [day for day in dict.fromkeys(days) if day not in recent]
 
-    def _run_unlocked(
-        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
-    ) -> FolderReport:
+    def _run_unlocked(self, run: Callable[..., FolderReport], refresh: Any) -> FolderReport:
         """Runs the scan, once no other task uses its folder."""
         self._logged = time.monotonic()
         deadline = self._logged + _SECONDS_FOR_LOCK
         while True:
             try:
-                return scan.to_folder(
-                    folder,
-                    refresh=refresh,
-                    accept=listed("accept", self.accept),
-                    settle=self.settle,
-                    on_doubt=self.on_doubt,
-                    requested_at=self.requested_at,
-                    same_service=self.same_service,
-                    progress=self._log_progress,
-                    storage_options=storage_options,
-                )
+                return run(refresh=refresh)
             except FolderLockedError as error:
-                if time.monotonic() >= deadline:
+                if (left := deadline - time.monotonic()) <= 0:
                     raise
-                self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)
-                time.sleep(min(_SECONDS_BETWEEN_TRIES, max(deadline - time.monotonic(), 0)))
+                self.log.info("waiting up to %.0f s: %s", left, error)
+                time.sleep(min(_SECONDS_BETWEEN_TRIES, left))
 
     def _log_progress(self, now: Progress) -> None:
         if time.monotonic() - self._logged >= _SECONDS_BETWEEN_LOGS:
@@ -418,19 +400,19 @@ class DataAccessSearchOperator(SearchingOperator):
         self.path, self.max_xcom_rows, self.limit = path, max_xcom_rows, limit
         self._check(limit=limit)
 
-    def execute(self, context: Context) -> list[Row] | dict[str, Any]:
+    def execute(self, context: Context) -> list[_types.Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
         with without_useless_retries(self.dataaccess_conn_id):
             client = self.connect()
             return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
 
-    def _to_xcom(self, context: Context, client: Client) -> list[Row]:
+    def _to_xcom(self, context: Context, client: Client) -> list[_types.Row]:
         # One row more than XCom may get shows that there are too many, without all of them being transferred.
         most = self.max_xcom_rows + 1
         scan = self._scan(client, context, limit=most if self.limit is None else min(self.limit, most))
         rows = scan.to_dicts(progress=False)
         if len(rows) > self.max_xcom_rows:
-            raise AirflowFailException(
+            raise exceptions.AirflowFailException(
                 f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
                 "write them into a file with path, or ask for less"
             )
@@ -464,7 +446,7 @@ class DataAccessSearchOperator(SearchingOperator):
         if self.on_doubt == "error" and stats.warnings:
             raise DoubtfulDataError("; ".join(stats.warnings))
         if self.fail_on_empty and not stats.rows:
-            raise AirflowException("no rows, and fail_on_empty=True")
+            raise exceptions.AirflowException("no rows, and fail_on_empty=True")
         return {"rows": stats.rows, "maybe_capped": stats.maybe_capped, "warnings": stats.warnings}
 
 

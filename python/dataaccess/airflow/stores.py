@@ -176,17 +176,15 @@ def _of_azure(connection: Secret, url: str) -> Options:
     given = connection.value.host or ""
     host = urlsplit(given if "://" in given else f"https://{given}")
     account, has_domain, domain = host.netloc.partition(".")
-    extra = {**_given(connection), "password": connection.value.password or ""}
-    options = {"azure_storage_account_name": extra.get("account_name") or account}
+    extra, login = {**_given(connection), "password": connection.value.password or ""}, connection.value.login or ""
+    is_principal = "tenant_id" in extra
+    options = {"azure_storage_account_name": extra.get("account_name") or (not is_principal and login) or account}
     if has_domain and domain not in ("blob.core.windows.net", "dfs.core.windows.net"):
         options["azure_storage_endpoint"] = f"{host.scheme}://{host.netloc}{host.path.rstrip('/')}"
-    if "tenant_id" in extra:
-        options["azure_tenant_id"] = extra["tenant_id"]
-        options["azure_client_id"] = connection.value.login or ""
-        options["azure_client_secret"] = extra["password"]
-        return _checked(options)
-    options["azure_storage_account_name"] = extra.get("account_name") or connection.value.login or account
-    if key := next((key for key in _AZURE_CREDENTIALS if extra.get(key)), None):
+    if is_principal:
+        names = ("azure_tenant_id", "azure_client_id", "azure_client_secret")
+        options |= zip(names, (extra["tenant_id"], login, extra["password"]), strict=True)
+    elif key := next((key for key in _AZURE_CREDENTIALS if extra.get(key)), None):
         # A SAS token may be a URL, whose query it is.
         options[_AZURE_CREDENTIALS[key]] = str(extra[key]).rpartition("?")[2] if key == "sas_token" else str(extra[key])
     return _checked(options)

@@ -7,6 +7,7 @@ import math
 import time
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -70,17 +71,22 @@ class ExportWatch:
         return f"Export {self._export_id} has not ended: {known}{failure}"
 
 
-def _stored(trigger: BaseTrigger, *names: str) -> tuple[str, dict[str, Any]]:
-    kind = type(trigger)
-    return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(trigger, name) for name in names}
+class _StoredTrigger(BaseTrigger):
+    """A trigger whose arguments are its attributes."""
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """What Airflow keeps of the trigger in its database."""
+        kind = type(self)
+        return f"{kind.__module__}.{kind.__qualname__}", {
+            name: getattr(self, name) for name in signature(kind).parameters
+        }
 
 
-class DataAccessSegmentExportTrigger(BaseTrigger):
+class DataAccessSegmentExportTrigger(_StoredTrigger):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     Fires one event: a dict with `status`, as `Client.download_segment` returns it; with `unfinished`, a text that names
-    the open entries, when the time is over; or with `error` (text) and `is_permanent`. It has no token: the triggerer
-    reads the connection.
+    the open entries, when the time is over; or with `error` (text) and `is_permanent`.
 
     Args:
         export_id: Id of the export.
@@ -114,10 +120,6 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.export_id, self.poll_interval, self.dataaccess_conn_id = export_id, poll_interval, dataaccess_conn_id
         self.check, self.success_codes, self.until = check, list(success_codes), until
 
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """What Airflow keeps of the trigger in its database."""
-        return _stored(self, "export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
-
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
         try:
@@ -144,7 +146,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         return math.inf if self.until is None else self.until - time.time()
 
 
-class DataAccessEventTrigger(BaseEventTrigger):
+class DataAccessEventTrigger(_StoredTrigger, BaseEventTrigger):
     """For asset watchers: fires once a segment export has ended, or each time a day is final.
 
     The payload of the asset event is a dict of `export_id` and `status`, or of `day` (`2024-01-15`, in the time zone of
@@ -174,10 +176,6 @@ class DataAccessEventTrigger(BaseEventTrigger):
         super().__init__()
         self.export_id, self.settle = export_id, settle
         self.poll_interval, self.dataaccess_conn_id = poll_interval, dataaccess_conn_id
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """What Airflow keeps of the trigger in its database."""
-        return _stored(self, "export_id", "settle", "poll_interval", "dataaccess_conn_id")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Fires the events, and never ends: Airflow would start it again. The triggerer calls it."""
