@@ -86,14 +86,6 @@ def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
     assert (done.states, tries(done, "codes")) == ({"codes": "failed"}, 2)
 
 
-def test_a_run_without_a_data_interval_fails_clearly(dag: DAG, capfd: pytest.CaptureFixture[str]) -> None:
-    with dag:
-        DataAccessSearchOperator(task_id="codes", retries=3)
-    done = run(dag)
-    assert tries(done, "codes") == 1
-    assert "days('{{ params.start }}', '{{ params.stop }}')" in "".join(capfd.readouterr())
-
-
 def test_a_kill_ends_the_request_in_flight(dag: DAG, sandbox: da.Sandbox) -> None:
     with dag:
         DataAccessSearchOperator(task_id="codes", allocated_time=ON_15)
@@ -175,7 +167,8 @@ async def events_of(trigger: Any) -> list[Any]:
 def test_a_wrong_request_is_permanent(status: int, code: int | None, *, expected: bool) -> None:
     error = da.errors.ApiError("no", status=status, code=code)
     assert is_permanent(error) is expected
-    assert is_permanent(da.ScanIncompleteError("no", failed={"2024-01-15": error})) is expected
+    several = {"2024-01-14": da.ServerError("down", status=503), "2024-01-15": error}
+    assert is_permanent(da.ScanIncompleteError("no", failed=several)) is expected
 
 
 @pytest.mark.parametrize("with_connection", [True, False], ids=["connection", "environment"])

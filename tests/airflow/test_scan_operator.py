@@ -23,8 +23,10 @@ from structlog.testing import capture_logs
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchOperator, operators
-from dataaccess.airflow.days import refresh_since
+from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.days import RunDays, refresh_since
 
+BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
 
@@ -263,7 +265,12 @@ def test_the_retry_of_a_cleared_task_keeps_what_its_run_has(
     assert done.result("codes")["kept"] == count - 1
 
 
-BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
+@pytest.mark.parametrize("interval", [{}, {"data_interval_start": BEGIN, "data_interval_end": BEGIN}])
+def test_a_run_whose_data_interval_has_no_length_fails_in_words(interval: Any) -> None:
+    with pytest.raises(exceptions.AirflowFailException, match=r"days\('\{\{ params.start"):
+        _ = RunDays(interval, lambda: "UTC", 0).days
+
+
 EVERYTHING = datetime.max.replace(tzinfo=UTC)
 
 

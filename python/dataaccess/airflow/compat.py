@@ -22,18 +22,3 @@ try:
 except ImportError:  # before 3.2
     from airflow import exceptions
     from airflow.configuration import conf
-
-__all__ = [
-    "Asset",
-    "BaseEventTrigger",
-    "BaseHook",
-    "BaseOperator",
-    "BaseSensorOperator",
-    "BaseTrigger",
-    "ObjectStoragePath",
-    "PokeReturnValue",
-    "TriggerEvent",
-    "airflow_version",
-    "conf",
-    "exceptions",
-]

@@ -193,17 +193,15 @@ class SearchingOperator(ClientOperator):
 
     def _report(self, context: Context, figures: dict[str, Any]) -> None:
         """Logs one line, a warning if something is in doubt, and adds figures to asset events."""
-        target = figures.get("folder", figures.get("path"))
-        texts = [counted(figures["rows"], "row")]
-        if figures.get("first_day"):
-            texts.append(f"of {' to '.join(dict.fromkeys([figures['first_day'], figures['last_day']]))}")
-        texts.append(f"in {target or 'XCom'}")
+        days = " to ".join({figures[name]: 0 for name in ("first_day", "last_day") if figures.get(name)})
+        place = figures.get("folder", figures.get("path", "XCom"))
+        texts = [f"{counted(figures['rows'], 'row')}{days and f' of {days}'} in {place}"]
         named = [name for name in ("doubtful_days", "open_days") if figures.get(name)]
         doubts = [f"{name.removesuffix('_days')}: {shorten(figures[name])}" for name in named]
         doubts += figures["warnings"]
-        changes = ", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed") if name in figures)
-        line = "; ".join([" ".join(texts), *([changes] if changes else []), *doubts])
-        self.log.log(logging.WARNING if doubts else logging.INFO, "%s", line)
+        if "new" in figures:
+            texts.append(", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed")))
+        self.log.log(logging.WARNING if doubts else logging.INFO, "%s", "; ".join([*texts, *doubts]))
         for outlet in self.outlets:
             if isinstance(outlet, compat.Asset):
                 context["outlet_events"][outlet].extra.update(figures)
@@ -213,12 +211,8 @@ class DataAccessScanOperator(SearchingOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Each request becomes a file, and a retry of the task requests only what is missing. By default a run requests the
-    days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
-    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset. A task that is
-    cleared requests its days again.
-
-    `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated. In a
-    template, `{{ dataaccess.days }}` is the days of the run.
+    days of its data interval, so daily runs and a backfill fill one folder. A task that is cleared requests its days
+    again. `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated.
 
     A folder belongs to one query, and one task at a time writes into it: Airflow runs no two of this operator's tasks
     of a DAG at once, mapped or not (`max_active_tis_per_dag=1`), unless you set another number.
@@ -229,12 +223,7 @@ class DataAccessScanOperator(SearchingOperator):
             (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
         lookback: Number of days before the days of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh: Of the days that the task requests, those to request again although the folder has them. The next four
-            are as in `Scan.to_folder` too.
-        accept: Days whose data are right although they look wrong.
-        settle: How long a day that is over may still change: a timedelta, or days.
-        requested_at: Whether files have a column `requested_at`.
-        same_service: Whether the folder may have files from another address.
+        refresh, accept, settle, requested_at, same_service: As in `Scan.to_folder`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         **options: As in `DataAccessSearchOperator`, where `fail_on_empty` is for each day, and arguments of every
             operator. `Asset`s among `outlets` get the returned dict as metadata.
@@ -316,12 +305,13 @@ class DataAccessScanOperator(SearchingOperator):
             return figures
 
     def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
+        """What the task requests although the folder has it."""
         refresh = listed("refresh", self.refresh)
         since = refresh_since(context, self.retries or 0, self.lookback)
         if since is None:
             return refresh
         days = [day for task in scan.tasks() if (day := task._raw.day(0))]
-        if since > datetime.now(UTC) or not days:
+        if not days:
             return "all"
         try:
             files = folder_status(folder, storage_options=storage_options).files
@@ -358,18 +348,15 @@ class DataAccessSearchOperator(SearchingOperator):
     Args:
         path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`, as `folder` of
             `DataAccessScanOperator`. It is replaced when it is complete.
-        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
+        max_xcom_rows: The most rows that may go to XCom, which is a database.
         limit: Number of rows, at most.
         **options: What follows, and arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
         attrs, audience_type, allocated_audience, code_status: As in `Client.search_codes`.
-        allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
-            `"days('{{ params.start }}', '{{ params.stop }}')"`; by default the days that ended in the data interval of
-            the run, in the time zone of the connection.
-        item_type_name: Another business object than promotion codes, such as "customer".
-        item_type_id: Its id, as in `Client.search_items`.
-        where: Its conditions: an expression of `da.col(name)`, or as text for `da.filters.parse`, such as
-            `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`. For the
-            days of the run write `"col('opened').on({{ dataaccess.days }})"`.
+        allocated_time: As in `Client.search_codes`, or as text, such as `"on('{{ params.day }}')"`; by default the days
+            that ended in the data interval of the run, in the time zone of the connection.
+        item_type_name, item_type_id: Another business object than promotion codes, such as "customer".
+        where: Its conditions, as in `Client.search_items`, or as text, such as
+            `"col('customer_id').matches({{ params.customers }}) & col('opened').on({{ dataaccess.days }})"`.
         schema, decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and its files are as before.
         fail_on_empty: Whether a result without rows fails the task. Each try searches again, so `retries` and
@@ -407,7 +394,7 @@ class DataAccessSearchOperator(SearchingOperator):
             return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
 
     def _to_xcom(self, context: Context, client: Client) -> list[_types.Row]:
-        # One row more than XCom may get shows that there are too many, without all of them being transferred.
+        # One row more than XCom may get shows that there are too many.
         most = self.max_xcom_rows + 1
         scan = self._scan(client, context, limit=most if self.limit is None else min(self.limit, most))
         rows = scan.to_dicts(progress=False)

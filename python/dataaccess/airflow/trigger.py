@@ -150,8 +150,7 @@ class DataAccessEventTrigger(_StoredTrigger, BaseEventTrigger):
     """For asset watchers: fires once a segment export has ended, or each time a day is final.
 
     The payload of the asset event is a dict of `export_id` and `status`, or of `day` (`2024-01-15`, in the time zone of
-    the connection). It fires at its start for what has happened before, so a triggerer that restarts repeats the last
-    event; a scan into a folder then keeps what it has.
+    the connection). A triggerer that restarts repeats the last event; a scan into a folder then keeps what it has.
 
     Args:
         export_id: Id of the export; None: days.
