@@ -27,17 +27,9 @@ from dataaccess.airflow import (
 )
 from dataaccess.airflow.failures import is_permanent
 
+pytestmark = pytest.mark.usefixtures("token")
+
 ON_15 = da.on("2024-01-15")
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"day": "2024-01-15"})
 
 
 def test_too_many_rows_for_xcom_fail(dag: DAG) -> None:
@@ -169,6 +161,12 @@ def test_a_wrong_request_is_permanent(status: int, code: int | None, *, expected
     assert is_permanent(error) is expected
     several = {"2024-01-14": da.ServerError("down", status=503), "2024-01-15": error}
     assert is_permanent(da.ScanIncompleteError("no", failed=several)) is expected
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("mismatch", True), ("unusable", True), ("corrupt", False)])
+def test_a_folder_of_another_query_is_permanent(reason: str, *, expected: bool) -> None:
+    assert is_permanent(da.FolderError("no", reason=reason)) is expected
+    assert not is_permanent(da.FolderLockedError("in use", reason="locked", retryable=True))
 
 
 @pytest.mark.parametrize("with_connection", [True, False], ids=["connection", "environment"])

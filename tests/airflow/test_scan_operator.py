@@ -26,19 +26,11 @@ from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchOperator,
 from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.days import RunDays, refresh_since
 
+pytestmark = pytest.mark.usefixtures("token")
+
 BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None)
 
 
 def test_a_retry_requests_only_what_is_missing(
@@ -368,7 +360,7 @@ def capped(connect: Callable[..., str]) -> Iterator[da.Sandbox]:
         yield sandbox
 
 
-@pytest.mark.usefixtures("capped")
+@pytest.mark.usefixtures("token", "capped")
 def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
     with daily("capped") as dag:
         DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=ATTRS, outlets=[Asset("capped")])

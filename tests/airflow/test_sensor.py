@@ -23,20 +23,12 @@ import dataaccess as da
 from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
 from dataaccess.airflow.compat import exceptions
 
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
+pytestmark = pytest.mark.usefixtures("token")
 
 
 def sensor(dag: DAG, export_id: Any, **options: Any) -> None:
     with dag:
         DataAccessSegmentExportSensor(task_id="ended", export_id=export_id, poke_interval=0.2, timeout=20, **options)
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(re.sub(r"\W+", "-", request.node.name), schedule=None, params={"export_id": 0})
 
 
 @contextmanager

@@ -43,11 +43,6 @@ def machine(connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"name": "codes"})
-
-
-@pytest.fixture
 def aws(connect: Callable[..., str], store: Store) -> Callable[..., None]:
     """Sets the connection `aws` to the S3 server."""
 

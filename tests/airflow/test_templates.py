@@ -16,7 +16,7 @@ import dataaccess as da
 from dataaccess.airflow import DataAccessSearchOperator
 
 # Of dozens of tasks each.
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("token")]
 
 CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
 ROWS = [{"customer_id": each} for each in CUSTOMERS]
@@ -30,11 +30,6 @@ PARAMS = {
     "empty": "",
     "none": None,
 }
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
 
 
 def a_dag(name: str, *, is_native: bool = False, **options: Any) -> DAG:

@@ -107,13 +107,13 @@ class ClientOperator(compat.BaseOperator):
             context = cast("Context", {**context, "dataaccess": RunDays(context, timezone, self.lookback)})
         if not isinstance(content, str):
             rendered = super().render_template(content, context, jinja_env, seen_oids)
-        elif is_templated(content) and id(content) not in (seen_oids or ()):
+        elif not is_templated(content) or id(content) in (seen_oids or ()):
+            return content
+        else:
             # Native rendering would make a number of the id "1e5".
             dag = self.get_dag()
             environment = dag.get_template_env(force_sandboxed=True) if dag else self.get_template_env()
             rendered = render(content, environment, context)
-        else:
-            return content
         if content is not None and (rendered is None or (isinstance(rendered, str) and not rendered.strip())):
             raise exceptions.AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
         # Of a mapped task, the sequence of its outputs.
@@ -225,13 +225,12 @@ class DataAccessScanOperator(SearchingOperator):
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
         refresh, accept, settle, requested_at, same_service: As in `Scan.to_folder`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
-        **options: As in `DataAccessSearchOperator`, where `fail_on_empty` is for each day, and arguments of every
-            operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: As in `DataAccessSearchOperator`, but `fail_on_empty` for each day, and arguments of every operator.
+            `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
-        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, as in
-        `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and `warnings`.
+        To XCom: a dict of `folder`, `rows`, `bytes`, `files`, and of them `new`, `kept` and `refreshed`; `first_day` and
+        `last_day`; and what is in doubt: `open_days`, `doubtful_days`, `maybe_capped` and `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])

@@ -94,15 +94,10 @@ class DataAccessSegmentExportTrigger(_StoredTrigger):
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
         success_codes: Each `responseCode` of an entry that succeeded.
-        until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
+        until: When the time is over, in seconds since 1970; None: never.
 
     Examples:
-        >>> import asyncio
-        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
-        >>> async def main():
-        ...     return [event.payload["status"]["message"] async for event in trigger.run()]
-        >>> asyncio.run(main())
-        ['Success']
+        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=30, dataaccess_conn_id="dataaccess_default")
     """
 
     def __init__(
