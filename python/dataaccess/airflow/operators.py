@@ -229,7 +229,7 @@ class DataAccessScanOperator(SearchingOperator):
             `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `folder`, `rows`, `bytes`, `files`, and of them `new`, `kept` and `refreshed`; `first_day` and
+        To XCom: a dict of `folder`, `rows`, `bytes`, `files`, and of them `new`, `kept` and `refreshed`; `first_day`,
         `last_day`; and what is in doubt: `open_days`, `doubtful_days`, `maybe_capped` and `warnings`.
 
     Examples:
