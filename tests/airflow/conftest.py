@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +18,7 @@ import dataaccess as da
 with warnings.catch_warnings():
     # The modules of tests import Airflow before a marker applies, and Airflow 3.0 and 3.1 warn of their own imports.
     warnings.simplefilter("ignore")
-    from airflow.sdk import task  # noqa: F401
+    from airflow.sdk import DAG
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,3 +78,16 @@ def connect(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     connect()
     return connect
+
+
+@pytest.fixture
+def token(connect: Any) -> str:
+    """A new token of the default connection."""
+    return connect()  # type: ignore[no-any-return] # a string
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    """A DAG with the name of the test."""
+    params = {"day": "2024-01-15", "name": "codes", "export_id": 0}
+    return DAG(re.sub(r"\W+", "-", request.node.name), schedule=None, params=params)

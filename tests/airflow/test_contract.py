@@ -24,7 +24,7 @@ from support.raw_server import always, serving
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, DataAccessSearchOperator
-from dataaccess.airflow.compat import AirflowFailException
+from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.failures import is_permanent
 
 __all__ = ["now"]
@@ -48,7 +48,7 @@ def test_an_operator_sends_the_body_or_reports_the_problems(
     with serving(always(expected(case))) as service:
         connect(host=service.base_url, password="tok", extra=json.dumps({"concurrency": 1, **case.get("client", {})}))
         if "problems" in case:
-            with pytest.raises((AirflowFailException, da.ValidationError)) as caught:
+            with pytest.raises((exceptions.AirflowFailException, da.ValidationError)) as caught:
                 search(case)
             cause = caught.value if isinstance(caught.value, da.ValidationError) else caught.value.__cause__
             assert isinstance(cause, da.ValidationError)
@@ -68,9 +68,9 @@ def test_an_operator_returns_the_rows_or_fails_for_good_or_for_now(
         if "rows" in case["verdict"]:
             assert operator.execute({}) == case["verdict"]["rows"]
             return
-        with pytest.raises((AirflowFailException, da.DataAccessError)) as caught:
+        with pytest.raises((exceptions.AirflowFailException, da.DataAccessError)) as caught:
             operator.execute({})
     cause = caught.value if isinstance(caught.value, da.DataAccessError) else caught.value.__cause__
     assert isinstance(cause, da.DataAccessError)
     assert verdict(cause) == case["verdict"]
-    assert isinstance(caught.value, AirflowFailException) == is_permanent(cause)
+    assert isinstance(caught.value, exceptions.AirflowFailException) == is_permanent(cause)

@@ -17,12 +17,9 @@ from service import at_request
 import dataaccess as da
 from dataaccess.airflow import DataAccessEventTrigger
 
+pytestmark = pytest.mark.usefixtures("token")
+
 IN_VIETNAM = "Asia/Ho_Chi_Minh"
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
 
 
 def stored(trigger: DataAccessEventTrigger) -> DataAccessEventTrigger:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -16,20 +18,18 @@ from dags import query, run, tries
 from service import at_request, wait_until
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchOperator
+from dataaccess.airflow import (
+    DataAccessHook,
+    DataAccessScanOperator,
+    DataAccessSearchOperator,
+    DataAccessSegmentExportSensor,
+    DataAccessSegmentExportTrigger,
+)
 from dataaccess.airflow.failures import is_permanent
 
+pytestmark = pytest.mark.usefixtures("token")
+
 ON_15 = da.on("2024-01-15")
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"day": "2024-01-15"})
 
 
 def test_too_many_rows_for_xcom_fail(dag: DAG) -> None:
@@ -48,7 +48,7 @@ def test_permission_and_validation_errors_are_not_retried(
     dag: DAG, sandbox: da.Sandbox, token: str, tmp_path: Path
 ) -> None:
     with dag:
-        DataAccessSearchOperator(task_id="misspelled", attrs=["nmae"], allocated_time=ON_15, retries=3)
+        DataAccessSearchOperator(task_id="misspelled", attrs="{{ ['nmae'] }}", allocated_time=ON_15, retries=3)
         DataAccessSearchOperator(task_id="unknown", item_type_name="shop", attrs=["id"], retries=3)
         DataAccessSearchOperator(task_id="denied", allocated_time=ON_15, retries=3)
         DataAccessScanOperator(task_id="scan", folder=f"{tmp_path}/codes", allocated_time=ON_15, retries=3)
@@ -76,14 +76,6 @@ def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
     with at_request(sandbox, 1, lose):
         done = run(dag)
     assert (done.states, tries(done, "codes")) == ({"codes": "failed"}, 2)
-
-
-def test_a_run_without_a_data_interval_fails_clearly(dag: DAG, capfd: pytest.CaptureFixture[str]) -> None:
-    with dag:
-        DataAccessSearchOperator(task_id="codes", retries=3)
-    done = run(dag)
-    assert tries(done, "codes") == 1
-    assert "days('{{ params.start }}', '{{ params.stop }}')" in "".join(capfd.readouterr())
 
 
 def test_a_kill_ends_the_request_in_flight(dag: DAG, sandbox: da.Sandbox) -> None:
@@ -119,7 +111,7 @@ def test_the_token_is_nowhere(
         DataAccessSearchOperator(
             task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", outlets=[asset]
         )
-        DataAccessSearchOperator(task_id="wrong", attrs=["nmae"], allocated_time=ON_15)
+        DataAccessSearchOperator(task_id="wrong", attrs="{{ ['nmae'] }}", allocated_time=ON_15)
     run(dag)
     sandbox.revoke(token)
     run(dag)
@@ -137,6 +129,29 @@ def test_the_token_is_nowhere(
     assert query(f"select count(*) from '{tmp_path}/codes.parquet'") == [(73,)]
 
 
+def test_a_refused_token_names_the_connection_that_has_it(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    token = connect("cdp_eu")
+    client = DataAccessHook("cdp_eu").get_conn()
+    assert client.search_codes(["id"], allocated_time=ON_15, limit=1)
+    sandbox.revoke(token)
+    with dag:
+        DataAccessSearchOperator(task_id="codes", allocated_time=ON_15, dataaccess_conn_id="{{ 'cdp_eu' }}")
+        DataAccessSegmentExportSensor(task_id="ended", export_id=5637051, dataaccess_conn_id="cdp_eu")
+    assert set(run(dag).states.values()) == {"failed"}
+    logged = "".join(capfd.readouterr())
+    (event,) = asyncio.run(events_of(DataAccessSegmentExportTrigger(5637051, 1, "cdp_eu")))
+    named = r"PermissionDeniedError: .*\n? *.*\bAirflow connection 'cdp_eu'"
+    assert len(re.findall(named, logged)) >= 2
+    assert re.search(named, event["error"])
+    assert token not in logged + event["error"]
+
+
+async def events_of(trigger: Any) -> list[Any]:
+    return [event.payload async for event in trigger.run()]
+
+
 @pytest.mark.parametrize(
     ("status", "code", "expected"),
     [(400, None, True), (404, 404, True), (200, 404, True), (403, None, False), (409, None, False), (200, 300, False)],
@@ -144,7 +159,14 @@ def test_the_token_is_nowhere(
 def test_a_wrong_request_is_permanent(status: int, code: int | None, *, expected: bool) -> None:
     error = da.errors.ApiError("no", status=status, code=code)
     assert is_permanent(error) is expected
-    assert is_permanent(da.ScanIncompleteError("no", failed={"2024-01-15": error})) is expected
+    several = {"2024-01-14": da.ServerError("down", status=503), "2024-01-15": error}
+    assert is_permanent(da.ScanIncompleteError("no", failed=several)) is expected
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("mismatch", True), ("unusable", True), ("corrupt", False)])
+def test_a_folder_of_another_query_is_permanent(reason: str, *, expected: bool) -> None:
+    assert is_permanent(da.FolderError("no", reason=reason)) is expected
+    assert not is_permanent(da.FolderLockedError("in use", reason="locked", retryable=True))
 
 
 @pytest.mark.parametrize("with_connection", [True, False], ids=["connection", "environment"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,20 +23,14 @@ from structlog.testing import capture_logs
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchOperator, operators
-from dataaccess.airflow.days import refresh_since
+from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.days import RunDays, refresh_since
 
+pytestmark = pytest.mark.usefixtures("token")
+
+BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None)
 
 
 def test_a_retry_requests_only_what_is_missing(
@@ -264,7 +257,12 @@ def test_the_retry_of_a_cleared_task_keeps_what_its_run_has(
     assert done.result("codes")["kept"] == count - 1
 
 
-BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
+@pytest.mark.parametrize("interval", [{}, {"data_interval_start": BEGIN, "data_interval_end": BEGIN}])
+def test_a_run_whose_data_interval_has_no_length_fails_in_words(interval: Any) -> None:
+    with pytest.raises(exceptions.AirflowFailException, match=r"days\('\{\{ params.start"):
+        _ = RunDays(interval, lambda: "UTC", 0).days
+
+
 EVERYTHING = datetime.max.replace(tzinfo=UTC)
 
 
@@ -362,7 +360,7 @@ def capped(connect: Callable[..., str]) -> Iterator[da.Sandbox]:
         yield sandbox
 
 
-@pytest.mark.usefixtures("capped")
+@pytest.mark.usefixtures("token", "capped")
 def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
     with daily("capped") as dag:
         DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=ATTRS, outlets=[Asset("capped")])
@@ -458,20 +456,3 @@ def test_a_result_without_rows_fails_and_replaces_no_file(
     assert {task for task, state in done.states.items() if state == "success"} == {"some"}
     assert before.read_text() == "of yesterday"
     assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())
-
-
-def test_tasks_report_what_they_read_and_wrote(
-    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]
-) -> None:
-    connect()
-    collector = sys.modules[vars(operators)["get_hook_lineage_collector"].__module__].HookLineageCollector()
-    # Airflow collects where a plugin reads, such as the provider of OpenLineage.
-    monkeypatch.setattr(operators, "get_hook_lineage_collector", lambda: collector)
-    with dag:
-        DataAccessScanOperator(task_id="scan", folder=f"{tmp_path}/scan", allocated_time=da.on("2024-01-15"))
-        DataAccessSearchOperator(task_id="file", path=f"{tmp_path}/codes.parquet", allocated_time=da.on("2024-01-15"))
-        DataAccessSearchOperator(task_id="rows", allocated_time=da.on("2024-01-15"))
-    assert set(run(dag).states.values()) == {"success"}
-    assert {found.asset.uri for found in collector.collected_assets.inputs} == {f"{sandbox.base_url}/"}
-    written = {found.asset.uri for found in collector.collected_assets.outputs}
-    assert written == {f"file://{tmp_path}/scan", f"file://{tmp_path}/codes.parquet"}

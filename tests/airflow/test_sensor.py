@@ -21,26 +21,14 @@ from service import at_request
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
-from dataaccess.airflow.compat import (
-    AirflowSensorTimeout,
-    AirflowSkipException,
-    TaskDeferred,
-)
+from dataaccess.airflow.compat import exceptions
 
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
+pytestmark = pytest.mark.usefixtures("token")
 
 
 def sensor(dag: DAG, export_id: Any, **options: Any) -> None:
     with dag:
         DataAccessSegmentExportSensor(task_id="ended", export_id=export_id, poke_interval=0.2, timeout=20, **options)
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(re.sub(r"\W+", "-", request.node.name), schedule=None, params={"export_id": 0})
 
 
 @contextmanager
@@ -197,7 +185,7 @@ def timed_out(task: Any) -> None:
     if not task.deferrable:
         task.execute({"ti": FirstPoke()})
         return
-    with pytest.raises(TaskDeferred) as deferred:
+    with pytest.raises(exceptions.TaskDeferred) as deferred:
         task.execute({})
     # Airflow's own timeout comes later, for a triggerer that is down.
     assert deferred.value.timeout.total_seconds() == 60
@@ -219,10 +207,15 @@ def test_a_time_out_names_the_open_entries(
     sandbox.advance(400)
     sensor(dag, export_id, **options)
     (task,) = dag.tasks
-    with pytest.raises(AirflowSensorTimeout, match=rf"\b{export_id}\b(?!.*entry 1).*\bentry 2\b.*\d{{4}}-\S+$"):
+    with pytest.raises(
+        exceptions.AirflowSensorTimeout, match=rf"\b{export_id}\b(?!.*entry 1).*\bentry 2\b.*\d{{4}}-\S+$"
+    ):
         timed_out(task)
     task.soft_fail = True
-    with sandbox.fault("status", path="download", status=503), pytest.raises(AirflowSkipException) as skipped:
+    with (
+        sandbox.fault("status", path="download", status=503),
+        pytest.raises(exceptions.AirflowSkipException) as skipped,
+    ):
         timed_out(task)
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
 

@@ -20,7 +20,7 @@ from dataaccess.airflow import (
     DataAccessScanOperator,
     DataAccessSearchOperator,
 )
-from dataaccess.airflow.compat import AirflowFailException
+from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.stores import located
 
 ON_15 = da.on("2024-01-15")
@@ -40,11 +40,6 @@ def machine(connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of-the-machine")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-
-
-@pytest.fixture
-def dag(request: pytest.FixtureRequest) -> DAG:
-    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"name": "codes"})
 
 
 @pytest.fixture
@@ -195,7 +190,7 @@ def test_what_cannot_be_followed_is_refused_in_words_and_not_retried(
     fields, place, message = REFUSED[name]
     connect("given", **{"conn_type": "aws", "host": None, "password": "secret", "login": "key", **fields})
     search = DataAccessSearchOperator(task_id="search", path=place, allocated_time=ON_15, attrs=["id"])
-    with pytest.raises(AirflowFailException, match=message) as caught:
+    with pytest.raises(exceptions.AirflowFailException, match=message) as caught:
         search.execute({})
     assert "hidden" not in str(caught.value)
     assert sandbox.requests == []

@@ -16,7 +16,7 @@ import dataaccess as da
 from dataaccess.airflow import DataAccessSearchOperator
 
 # Of dozens of tasks each.
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("token")]
 
 CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
 ROWS = [{"customer_id": each} for each in CUSTOMERS]
@@ -30,11 +30,6 @@ PARAMS = {
     "empty": "",
     "none": None,
 }
-
-
-@pytest.fixture(autouse=True)
-def token(connect: Callable[..., str]) -> str:
-    return connect()
 
 
 def a_dag(name: str, *, is_native: bool = False, **options: Any) -> DAG:
@@ -192,6 +187,15 @@ def test_an_output_in_a_condition_is_refused_when_the_dag_is_read(name: str) -> 
                 DataAccessSearchOperator.partial(task_id="partial", item_type_name="customer", where=condition)
 
 
+@pytest.mark.parametrize("days", ["days('2024-01-01', 'today')", da.days("2024-01-01", "today"), "2024-01-15"])
+def test_a_day_that_is_none_is_refused_when_the_dag_is_read(days: Any) -> None:
+    where = f"col('opened').on({days})" if isinstance(days, str) else da.col("opened").on(days)
+    for given in ({"allocated_time": days}, {"item_type_name": "store", "where": where}):
+        with pytest.raises(da.ValidationError) as refused:
+            DataAccessSearchOperator(task_id="refused", attrs=["id"], **given)
+        assert refused.value.problems[0].argument in given
+
+
 def rendered(done: Any, task_id: str) -> dict[str, Any]:
     """The rendered condition of a task, as the web UI shows it."""
     from airflow.models.renderedtifields import RenderedTaskInstanceFields
@@ -263,4 +267,4 @@ def test_a_mapped_value_that_is_none_is_an_error(capfd: pytest.CaptureFixture[st
         "status[0]": "failed",
     }
     assert [tries(done, name) for name in ("where", "status")] == [1, 1]
-    assert re.search(r"\bAirflowFailException: where\b.*\bNone\b", "".join(capfd.readouterr()))
+    assert re.search(r"\bAirflowFailException: ValidationError: where\b.*\bNone\b", "".join(capfd.readouterr()))

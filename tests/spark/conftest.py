@@ -25,6 +25,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", ignored)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test starts Spark."""
+    for item in items:
+        item.add_marker(pytest.mark.timeout(400))
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
     """The service."""

@@ -24,7 +24,6 @@ def test_the_pages_have_blocks() -> None:
     assert BLOCKS
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -22,8 +22,6 @@ from dataaccess.spark._doubts import Doubts
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(400)
-
 # Since Spark 4.1.
 HAS_LOGS = "python_worker_logs" in vars(pytest.importorskip("pyspark.sql.tvf").TableValuedFunction)
 

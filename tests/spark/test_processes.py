@@ -13,7 +13,7 @@ import dataaccess as da
 
 Read = Callable[..., Any]
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 
 
 def reader(days: str, **options: str) -> Any:

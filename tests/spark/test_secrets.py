@@ -14,8 +14,6 @@ import dataaccess as da
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(400)
-
 PAGES = [
     "SQL/",
     "SQL/execution/?id=0",

@@ -16,8 +16,6 @@ from dataaccess.types import Schema
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(400)
-
 TEN_DAYS = da.days("2024-01-10", "2024-01-20")
 
 
@@ -161,6 +159,7 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
         (None, {"allocated_time": da.since("2024-01-15"), "day_column": "day"}, "day_column: "),
         (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' "),
         ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: .*'day'"),
+        ("id string", {"allocated_time": THREE_DAYS, "attrs": "id, name"}, "attrs: "),
         (
             "id string, day bigint",
             {"allocated_time": THREE_DAYS, "day_column": "day"},

@@ -14,8 +14,6 @@ import dataaccess as da
 
 Read = Callable[..., Any]
 
-pytestmark = pytest.mark.timeout(400)
-
 EXACT = {
     "name": "i-1",
     "visits": 2_147_483_647,
@@ -83,12 +81,3 @@ def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, col
     assert line.startswith(f'dataaccess.ResponseError: schema["{name}"]: ')
     assert re.search(rf"\b0\b.* {re.escape(kind)}: .*\b{advised}$", line)
     assert str(INEXACT[name]) not in str(caught.value)
-
-
-def test_a_column_without_nulls_is_refused(read: Read) -> None:
-    from pyspark.errors import AnalysisException
-
-    # Such a column could not hold the values that are unset.
-    found = read("pool_id bigint not null, id string", allocated_time=da.on("2024-01-15"))
-    with pytest.raises(AnalysisException, match=r'schema\["pool_id"\]: .*\bNOT NULL\b'):
-        found.count()

@@ -19,29 +19,6 @@ from airflow.triggers.base import BaseEventTrigger, BaseTrigger, TriggerEvent
 
 try:
     from airflow.sdk import conf, exceptions
-    from airflow.sdk.lineage import get_hook_lineage_collector
 except ImportError:  # before 3.2
     from airflow import exceptions
     from airflow.configuration import conf
-    from airflow.lineage.hook import get_hook_lineage_collector
-
-AirflowException = exceptions.AirflowException
-AirflowFailException = exceptions.AirflowFailException
-AirflowSensorTimeout = exceptions.AirflowSensorTimeout
-AirflowSkipException = exceptions.AirflowSkipException
-TaskDeferred = exceptions.TaskDeferred
-
-__all__ = [
-    "Asset",
-    "BaseEventTrigger",
-    "BaseHook",
-    "BaseOperator",
-    "BaseSensorOperator",
-    "BaseTrigger",
-    "ObjectStoragePath",
-    "PokeReturnValue",
-    "TriggerEvent",
-    "airflow_version",
-    "conf",
-    "get_hook_lineage_collector",
-]

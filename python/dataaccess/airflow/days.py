@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from dataaccess.airflow.compat import AirflowFailException, AirflowSkipException
+from dataaccess.airflow.compat import exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,16 +35,18 @@ class RunDays:
         start: datetime | None = context.get("data_interval_start")
         end: datetime | None = context.get("data_interval_end")
         if start is None or end is None:
-            raise AirflowFailException(f"this run has no data interval, as it has no logical date: {_INSTEAD}")
+            raise exceptions.AirflowFailException(
+                f"this run has no data interval, as it has no logical date: {_INSTEAD}"
+            )
         if start == end:
-            raise AirflowFailException(
+            raise exceptions.AirflowFailException(
                 f"the data interval of this run is empty ({start}), as schedule is a cron trigger: "
                 f"use schedule=CronDataIntervalTimetable(cron, timezone), or {_INSTEAD}"
             )
         zone = ZoneInfo(timezone())
         first, stop = start.astimezone(zone).date(), end.astimezone(zone).date()
         if first == stop:
-            raise AirflowSkipException(f"no day of {zone} ended in the data interval from {start} to {end}")
+            raise exceptions.AirflowSkipException(f"no day of {zone} ended in the data interval from {start} to {end}")
         return first - timedelta(days=lookback), stop
 
     @property
@@ -64,7 +66,7 @@ class RunDays:
 
 
 def refresh_since(context: Context, retries: int, lookback: int) -> datetime | None:
-    """The time since which the files of a task must have been requested, in the future for none of them.
+    """The time since which the files of a task must have been requested; the end of time for none of them.
 
     A task that looks back, or that was cleared, requests all of its days. Its retry keeps what was requested since its
     DAG run began.

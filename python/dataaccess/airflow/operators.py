@@ -5,48 +5,35 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from dataaccess import folder_status
+from dataaccess import Client, folder_status
 from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
 from dataaccess._core.paths import without_query
 from dataaccess._display.text import counted, shorten
-from dataaccess.airflow.compat import (
-    AirflowException,
-    AirflowFailException,
-    Asset,
-    BaseOperator,
-    get_hook_lineage_collector,
-)
+from dataaccess.airflow import compat
+from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.days import RunDays, refresh_since
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.stores import is_remote, located
-from dataaccess.airflow.templates import CONDITIONS, MARKS, NOT_GIVEN, condition, listed, render, stated, values
-from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderLockedError
+from dataaccess.airflow.templates import CONDITIONS, NOT_GIVEN, condition, is_templated, listed, render, stated, values
+from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderLockedError, ValidationError
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import jinja2
     from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
-    from dataaccess import Client, FolderReport, Scan
+    from dataaccess import FolderReport, Scan, _types
     from dataaccess._core.secret import StorageOptions
-    from dataaccess._types import (
-        AudienceTypes,
-        CodeAttributes,
-        CodeStatuses,
-        OnSuspectedCap,
-        Refresh,
-        Row,
-        Schema,
-        TimeCondition,
-        ValuesOrOperator,
-        Where,
-    )
     from dataaccess.reports import Progress, ScanStats
 
 _SECONDS_BETWEEN_LOGS = 10
@@ -58,7 +45,17 @@ _ITEMS = ("item_type_name", "item_type_id")
 _CODES = ("audience_type", "allocated_audience", "code_status")
 
 
-class ClientOperator(BaseOperator):
+_DAY = datetime(2024, 1, 1, tzinfo=UTC)
+_ANY_DAY: Any = {"data_interval_start": _DAY, "data_interval_end": _DAY + timedelta(days=1)}
+
+
+@cache
+def _offline() -> Client:
+    """A client that sends nothing."""
+    return Client("https://localhost", token=str, timezone="UTC")
+
+
+class ClientOperator(compat.BaseOperator):
     """An operator that uses a client: its end when the task is killed, and the days of the run in templates."""
 
     dataaccess_conn_id: str | None
@@ -66,15 +63,20 @@ class ClientOperator(BaseOperator):
     lookback: int = 0
     # Of the running task; never part of the serialized DAG.
     _client: Client | None = None
+    # The default of `max_active_tis_per_dag` in a mapped task.
+    _most_at_once: ClassVar[int | None] = None
 
     def __init__(self, **options: Any) -> None:
-        """Airflow wraps it: without it, it would take the arguments of `BaseOperator` alone."""
+        """Airflow makes the operator of a mapped task while that runs."""
+        self._is_mapped = options.pop("is_mapped", False)
         super().__init__(**options)
 
     @classmethod
     def partial(cls, **arguments: Any) -> OperatorPartial:
         """Begins a mapped task, whose other arguments `.expand` takes."""
         mapped: OperatorPartial = super().partial(**{name: stated(name, value) for name, value in arguments.items()})
+        mapped.kwargs.setdefault("max_active_tis_per_dag", cls._most_at_once)
+        mapped.kwargs["is_mapped"] = True
         return mapped
 
     def connect(self) -> Client:
@@ -99,21 +101,21 @@ class ClientOperator(BaseOperator):
 
             def timezone() -> str:
                 conn_id = self.render_template(self.dataaccess_conn_id, context, jinja_env)
-                with without_useless_retries():
+                with without_useless_retries(conn_id):
                     return DataAccessHook(conn_id).get_conn().timezone
 
             context = cast("Context", {**context, "dataaccess": RunDays(context, timezone, self.lookback)})
         if not isinstance(content, str):
             rendered = super().render_template(content, context, jinja_env, seen_oids)
-        elif any(mark in content for mark in MARKS) and id(content) not in (seen_oids or ()):
+        elif not is_templated(content) or id(content) in (seen_oids or ()):
+            return content
+        else:
             # Native rendering would make a number of the id "1e5".
             dag = self.get_dag()
             environment = dag.get_template_env(force_sandboxed=True) if dag else self.get_template_env()
             rendered = render(content, environment, context)
-        else:
-            return content
         if content is not None and (rendered is None or (isinstance(rendered, str) and not rendered.strip())):
-            raise AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
+            raise exceptions.AirflowFailException(f"{content} is {rendered!r}: return a value, or skip this task")
         # Of a mapped task, the sequence of its outputs.
         return snapshot(rendered) if isinstance(rendered, Sequence) and not isinstance(rendered, str) else rendered
 
@@ -124,47 +126,58 @@ class SearchingOperator(ClientOperator):
     # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
     template_fields_renderers: ClassVar = {"allocated_time": "py", "where": "py", "attrs": "json", "schema": "json"}
     template_fields: Sequence[str] = ("attrs", *CONDITIONS, *_ITEMS, "schema", "dataaccess_conn_id")
+    allocated_time: Any
+    where: Any
 
     def __init__(
         self,
         *,
-        attrs: CodeAttributes | None = None,
-        allocated_time: TimeCondition | str | None = NOT_GIVEN,
-        audience_type: AudienceTypes | None = NOT_GIVEN,
-        allocated_audience: ValuesOrOperator | None = NOT_GIVEN,
-        code_status: CodeStatuses | None = NOT_GIVEN,
+        attrs: _types.CodeAttributes | None = None,
+        allocated_time: _types.TimeCondition | str | None = NOT_GIVEN,
+        audience_type: _types.AudienceTypes | None = NOT_GIVEN,
+        allocated_audience: _types.ValuesOrOperator | None = NOT_GIVEN,
+        code_status: _types.CodeStatuses | None = NOT_GIVEN,
         item_type_name: str | None = None,
         item_type_id: int | str | None = None,
-        where: Where | str | None = NOT_GIVEN,
-        schema: Schema | None = None,
+        where: _types.Where | str | None = NOT_GIVEN,
+        schema: _types.Schema | None = None,
         decode_status: bool = False,
         on_doubt: Literal["warn", "error"] = "warn",
         fail_on_empty: bool = False,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(**options)
         if on_doubt not in ("warn", "error"):
             raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
-        given = (allocated_time, audience_type, allocated_audience, code_status, where)
-        self._are_none = [name for name, value in zip(CONDITIONS, given, strict=True) if value is None]
-        self.attrs = attrs
-        self.allocated_time: Any = stated("allocated_time", allocated_time)
-        self.audience_type: Any = stated("audience_type", audience_type)
-        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
-        self.code_status: Any = stated("code_status", code_status)
-        self.item_type_name, self.item_type_id = item_type_name, item_type_id
-        self.where: Any = stated("where", where)
+        conditions = (allocated_time, audience_type, allocated_audience, code_status, where)
+        given = dict(zip(CONDITIONS, conditions, strict=True))
+        self._are_none = [name for name, value in given.items() if value is None]
+        for name, value in given.items():
+            setattr(self, name, stated(name, value))
+        self.attrs, self.item_type_name, self.item_type_id = attrs, item_type_name, item_type_id
         self.schema, self.decode_status, self.on_doubt = schema, decode_status, on_doubt
         self.fail_on_empty = boolean_argument("fail_on_empty", fail_on_empty)
         self.dataaccess_conn_id = dataaccess_conn_id
 
+    def _check(self, **options: Any) -> None:
+        """Refuses wrong arguments at once, if none has a template. The connection may name more objects."""
+        with without_useless_retries(None) if self._is_mapped else nullcontext():
+            if self._is_mapped and self._are_none:
+                raise invalid(self._are_none[0], "is None in this mapped task: map over conditions, or leave it out")
+            if any(is_templated(getattr(self, name)) for name in ("attrs", *CONDITIONS, *_ITEMS, "schema")):
+                return
+            try:
+                self._scan(_offline(), _ANY_DAY, **options)
+            except ConfigError:
+                return  # of the environment, which need not be that of the task
+            except ValidationError as error:
+                if problems := [problem for problem in error.problems if problem.argument not in _ITEMS]:
+                    raise ValidationError(problems=problems) from None
+
     def _scan(self, client: Client, context: Context, **options: Any) -> Scan:
         """The scan of the rendered arguments."""
-        if self._are_none and getattr(context.get("ti"), "map_index", -1) >= 0:
-            names = ", ".join(self._are_none)
-            raise AirflowFailException(f"{names} is None in this mapped task: map over conditions, or leave it out")
         codes = {name: values(name, getattr(self, name)) for name in _CODES}
         window, where = condition("allocated_time", self.allocated_time), condition("where", self.where)
         attrs, item_type_id = values("attrs", self.attrs), integer("item_type_id", self.item_type_id)
@@ -179,24 +192,18 @@ class SearchingOperator(ClientOperator):
         return client.scan_items(self.item_type_name, attrs or (), where, item_type_id=item_type_id, **options)
 
     def _report(self, context: Context, figures: dict[str, Any]) -> None:
-        """Logs one line, a warning if something is in doubt, and adds figures to lineage and asset events."""
-        target = figures.get("folder", figures.get("path"))
-        texts = [counted(figures["rows"], "row")]
-        if figures.get("first_day"):
-            texts.append(f"of {' to '.join(dict.fromkeys([figures['first_day'], figures['last_day']]))}")
-        texts.append(f"in {target or 'XCom'}")
+        """Logs one line, a warning if something is in doubt, and adds figures to asset events."""
+        days = " to ".join({figures[name]: 0 for name in ("first_day", "last_day") if figures.get(name)})
+        place = figures.get("folder", figures.get("path", "XCom"))
+        texts = [f"{counted(figures['rows'], 'row')}{days and f' of {days}'} in {place}"]
         named = [name for name in ("doubtful_days", "open_days") if figures.get(name)]
         doubts = [f"{name.removesuffix('_days')}: {shorten(figures[name])}" for name in named]
         doubts += figures["warnings"]
-        changes = ", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed") if name in figures)
-        line = "; ".join([" ".join(texts), *([changes] if changes else []), *doubts])
-        self.log.log(logging.WARNING if doubts else logging.INFO, "%s", line)
-        if target is not None and self._client is not None:
-            collector, hook = get_hook_lineage_collector(), DataAccessHook(self.dataaccess_conn_id)
-            collector.add_input_asset(context=hook, uri=self._client.base_url)
-            collector.add_output_asset(context=hook, uri=target if is_remote(target) else f"file://{target}")
+        if "new" in figures:
+            texts.append(", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed")))
+        self.log.log(logging.WARNING if doubts else logging.INFO, "%s", "; ".join([*texts, *doubts]))
         for outlet in self.outlets:
-            if isinstance(outlet, Asset):
+            if isinstance(outlet, compat.Asset):
                 context["outlet_events"][outlet].extra.update(figures)
 
 
@@ -204,12 +211,8 @@ class DataAccessScanOperator(SearchingOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Each request becomes a file, and a retry of the task requests only what is missing. By default a run requests the
-    days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
-    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset. A task that is
-    cleared requests its days again.
-
-    `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated. In a
-    template, `{{ dataaccess.days }}` is the days of the run.
+    days of its data interval, so daily runs and a backfill fill one folder. A task that is cleared requests its days
+    again. `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated.
 
     A folder belongs to one query, and one task at a time writes into it: Airflow runs no two of this operator's tasks
     of a DAG at once, mapped or not (`max_active_tis_per_dag=1`), unless you set another number.
@@ -220,42 +223,37 @@ class DataAccessScanOperator(SearchingOperator):
             (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
         lookback: Number of days before the days of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh: Of the days that the task requests, those to request again although the folder has them. The next four
-            are as in `Scan.to_folder` too.
-        accept: Days whose data are right although they look wrong.
-        settle: How long a day that is over may still change: a timedelta, or days.
-        requested_at: Whether files have a column `requested_at`.
-        same_service: Whether the folder may have files from another address.
+        refresh, accept, settle, requested_at, same_service: As in `Scan.to_folder`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
-        **options: As in `DataAccessSearchOperator`, where `fail_on_empty` is for each day, and arguments of every
-            operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: As in `DataAccessSearchOperator`, but `fail_on_empty` for each day, and arguments of every operator.
+            `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
-        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, as in
-        `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and `warnings`.
+        To XCom: a dict of `folder`, `rows`, `bytes`, `files`, and of them `new`, `kept` and `refreshed`; `first_day`,
+        `last_day`; and what is in doubt: `open_days`, `doubtful_days`, `maybe_capped` and `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
     """
 
     template_fields: Sequence[str] = ("folder", *SearchingOperator.template_fields, "refresh", "accept")
+    _most_at_once = 1
 
     def __init__(
         self,
         *,
         folder: str | ObjectStoragePath,
         lookback: int = 0,
-        refresh: Refresh | None = None,
-        accept: Refresh | None = None,
+        refresh: _types.Refresh | None = None,
+        accept: _types.Refresh | None = None,
         settle: float | timedelta = SETTLE,
         requested_at: bool = False,
         same_service: bool = False,
-        on_suspected_cap: OnSuspectedCap = "warn",
+        on_suspected_cap: _types.OnSuspectedCap = "warn",
         max_active_tis_per_dag: int | None = 1,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(max_active_tis_per_dag=max_active_tis_per_dag, **options)
         self.folder = folder
         has_default = self.item_type_name is None and not self.allocated_time and not self.where
@@ -266,25 +264,29 @@ class DataAccessScanOperator(SearchingOperator):
         self.lookback, self.refresh, self.accept = lookback, refresh, accept
         self.settle, self.requested_at, self.same_service = settle, requested_at, same_service
         self.on_suspected_cap = on_suspected_cap
-
-    @classmethod
-    def partial(cls, **arguments: Any) -> OperatorPartial:
-        """As of every operator, with this one's `max_active_tis_per_dag`, which Airflow takes from no signature."""
-        mapped: OperatorPartial = super().partial(**arguments)
-        mapped.kwargs.setdefault("max_active_tis_per_dag", 1)
-        return mapped
+        self._check(on_suspected_cap=on_suspected_cap)
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             scan = self._scan(self.connect(), context, on_suspected_cap=self.on_suspected_cap)
             folder, storage_options = located(self.folder)
-            refresh = self._refresh(context, scan, folder, storage_options)
-            report = self._run_unlocked(scan, folder, storage_options, refresh)
+            run = partial(
+                scan.to_folder,
+                folder,
+                accept=listed("accept", self.accept),
+                settle=self.settle,
+                on_doubt=self.on_doubt,
+                requested_at=self.requested_at,
+                same_service=self.same_service,
+                progress=self._log_progress,
+                storage_options=storage_options,
+            )
+            report = self._run_unlocked(run, self._refresh(context, scan, folder, storage_options))
             # Only another request can bring rows of a day that an earlier try found without any.
             if self.fail_on_empty and (days := _empty_days(report, "kept")):
                 self.log.info("requesting again, as there are no rows: %s", ", ".join(days))
-                report = self._run_unlocked(scan, folder, storage_options, days)
+                report = self._run_unlocked(run, days)
             names = ("rows", "new", "kept", "refreshed", "open_days", "doubtful_days", "maybe_capped", "warnings")
             figures = {
                 "folder": str(report.folder),
@@ -296,16 +298,19 @@ class DataAccessScanOperator(SearchingOperator):
             }
             self._report(context, figures)
             if self.fail_on_empty and ((days := _empty_days(report)) or not report.rows):
-                raise AirflowException(f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True")
+                raise exceptions.AirflowException(
+                    f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True"
+                )
             return figures
 
     def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
+        """What the task requests although the folder has it."""
         refresh = listed("refresh", self.refresh)
         since = refresh_since(context, self.retries or 0, self.lookback)
         if since is None:
             return refresh
-        days = [day for task in scan.tasks() if (day := task._raw.day(0)) is not None]
-        if since > datetime.now(UTC) or not days:
+        days = [day for task in scan.tasks() if (day := task._raw.day(0))]
+        if not days:
             return "all"
         try:
             files = folder_status(folder, storage_options=storage_options).files
@@ -315,30 +320,18 @@ class DataAccessScanOperator(SearchingOperator):
         recent = {file.day for file in files if file.requested_at is not None and file.requested_at >= since}
         return [day for day in dict.fromkeys(days) if day not in recent]
 
-    def _run_unlocked(
-        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
-    ) -> FolderReport:
+    def _run_unlocked(self, run: Callable[..., FolderReport], refresh: Any) -> FolderReport:
         """Runs the scan, once no other task uses its folder."""
         self._logged = time.monotonic()
         deadline = self._logged + _SECONDS_FOR_LOCK
         while True:
             try:
-                return scan.to_folder(
-                    folder,
-                    refresh=refresh,
-                    accept=listed("accept", self.accept),
-                    settle=self.settle,
-                    on_doubt=self.on_doubt,
-                    requested_at=self.requested_at,
-                    same_service=self.same_service,
-                    progress=self._log_progress,
-                    storage_options=storage_options,
-                )
+                return run(refresh=refresh)
             except FolderLockedError as error:
-                if time.monotonic() >= deadline:
+                if (left := deadline - time.monotonic()) <= 0:
                     raise
-                self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)
-                time.sleep(min(_SECONDS_BETWEEN_TRIES, max(deadline - time.monotonic(), 0)))
+                self.log.info("waiting up to %.0f s: %s", left, error)
+                time.sleep(min(_SECONDS_BETWEEN_TRIES, left))
 
     def _log_progress(self, now: Progress) -> None:
         if time.monotonic() - self._logged >= _SECONDS_BETWEEN_LOGS:
@@ -354,18 +347,15 @@ class DataAccessSearchOperator(SearchingOperator):
     Args:
         path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`, as `folder` of
             `DataAccessScanOperator`. It is replaced when it is complete.
-        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
+        max_xcom_rows: The most rows that may go to XCom, which is a database.
         limit: Number of rows, at most.
         **options: What follows, and arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
         attrs, audience_type, allocated_audience, code_status: As in `Client.search_codes`.
-        allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
-            `"days('{{ params.start }}', '{{ params.stop }}')"`; by default the days that ended in the data interval of
-            the run, in the time zone of the connection.
-        item_type_name: Another business object than promotion codes, such as "customer".
-        item_type_id: Its id, as in `Client.search_items`.
-        where: Its conditions: an expression of `da.col(name)`, or as text for `da.filters.parse`, such as
-            `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`. For the
-            days of the run write `"col('opened').on({{ dataaccess.days }})"`.
+        allocated_time: As in `Client.search_codes`, or as text, such as `"on('{{ params.day }}')"`; by default the days
+            that ended in the data interval of the run, in the time zone of the connection.
+        item_type_name, item_type_id: Another business object than promotion codes, such as "customer".
+        where: Its conditions, as in `Client.search_items`, or as text, such as
+            `"col('customer_id').matches({{ params.customers }}) & col('opened').on({{ dataaccess.days }})"`.
         schema, decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and its files are as before.
         fail_on_empty: Whether a result without rows fails the task. Each try searches again, so `retries` and
@@ -391,23 +381,24 @@ class DataAccessSearchOperator(SearchingOperator):
         limit: int | None = None,
         **options: Any,
     ) -> None:
-        """Checks only what a template cannot change: templates are rendered when the task runs."""
+        """Checks what has no template: templates are rendered when the task runs."""
         super().__init__(**options)
         self.path, self.max_xcom_rows, self.limit = path, max_xcom_rows, limit
+        self._check(limit=limit)
 
-    def execute(self, context: Context) -> list[Row] | dict[str, Any]:
+    def execute(self, context: Context) -> list[_types.Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             client = self.connect()
             return self._to_xcom(context, client) if self.path is None else self._to_file(context, client, self.path)
 
-    def _to_xcom(self, context: Context, client: Client) -> list[Row]:
-        # One row more than XCom may get shows that there are too many, without all of them being transferred.
+    def _to_xcom(self, context: Context, client: Client) -> list[_types.Row]:
+        # One row more than XCom may get shows that there are too many.
         most = self.max_xcom_rows + 1
         scan = self._scan(client, context, limit=most if self.limit is None else min(self.limit, most))
         rows = scan.to_dicts(progress=False)
         if len(rows) > self.max_xcom_rows:
-            raise AirflowFailException(
+            raise exceptions.AirflowFailException(
                 f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
                 "write them into a file with path, or ask for less"
             )
@@ -441,7 +432,7 @@ class DataAccessSearchOperator(SearchingOperator):
         if self.on_doubt == "error" and stats.warnings:
             raise DoubtfulDataError("; ".join(stats.warnings))
         if self.fail_on_empty and not stats.rows:
-            raise AirflowException("no rows, and fail_on_empty=True")
+            raise exceptions.AirflowException("no rows, and fail_on_empty=True")
         return {"rows": stats.rows, "maybe_capped": stats.maybe_capped, "warnings": stats.warnings}
 
 

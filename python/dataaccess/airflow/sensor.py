@@ -7,15 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.segment import success_texts
-from dataaccess.airflow.compat import (
-    AirflowException,
-    AirflowFailException,
-    AirflowSensorTimeout,
-    AirflowSkipException,
-    BaseSensorOperator,
-    PokeReturnValue,
-    conf,
-)
+from dataaccess.airflow import compat
+from dataaccess.airflow.compat import exceptions
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operators import ClientOperator, integer
@@ -30,12 +23,11 @@ if TYPE_CHECKING:
 _SECONDS_FOR_THE_TRIGGER = 60
 
 
-class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
+class DataAccessSegmentExportSensor(ClientOperator, compat.BaseSensorOperator):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
-    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`. A service that is down, also for
-    longer than `retry_for` of the connection, does not end the wait. The log has each change of an entry, and the error
-    of a time-out names the open entries.
+    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`. A service that is down does not
+    end the wait. The log has each change of an entry, and the error of a time-out names the open entries.
 
     Args:
         export_id: Id of the export. Templated.
@@ -70,7 +62,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         super().__init__(**options)
         self.export_id, self.dataaccess_conn_id = export_id, dataaccess_conn_id
         self.check, self.success_codes = check, success_codes
-        default = conf.getboolean("operators", "default_deferrable", fallback=False)
+        default = compat.conf.getboolean("operators", "default_deferrable", fallback=False)
         self.deferrable = default if deferrable is None else deferrable
 
     def execute(self, context: Context) -> Any:
@@ -78,7 +70,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         if not self.deferrable:
             try:
                 return super().execute(context)
-            except (AirflowSensorTimeout, AirflowSkipException) as error:
+            except (exceptions.AirflowSensorTimeout, exceptions.AirflowSkipException) as error:
                 # With a cause, `soft_fail` made it of another error.
                 if self._watch is None or error.__cause__ is not None:
                     raise
@@ -99,23 +91,23 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
             )
         return found.xcom_value
 
-    def poke(self, context: Context) -> PokeReturnValue:
+    def poke(self, context: Context) -> compat.PokeReturnValue:
         """Asks once. Airflow calls it."""
-        with without_useless_retries():
+        with without_useless_retries(self.dataaccess_conn_id):
             client, export_id = self._client or self.connect(), integer("export_id", self.export_id)
             if self._watch is None:
                 self._watch = ExportWatch(export_id, success_texts(self.success_codes), self.log, check=self.check)
             with self._watch.attempt():
                 status = client.download_segment(export_id)
                 if self._watch.has_ended(status):
-                    return PokeReturnValue(is_done=True, xcom_value=status)
-        return PokeReturnValue(is_done=False)
+                    return compat.PokeReturnValue(is_done=True, xcom_value=status)
+        return compat.PokeReturnValue(is_done=False)
 
     def resume(self, context: Context, event: dict[str, Any]) -> Any:
         """Goes on with the event of the trigger. Airflow calls it."""
         if (unfinished := event.get("unfinished")) is not None:
-            raise AirflowSensorTimeout(f"Sensor has timed out after {self.timeout:g} s. {unfinished}")
+            raise exceptions.AirflowSensorTimeout(f"Sensor has timed out after {self.timeout:g} s. {unfinished}")
         if (error := event.get("error")) is not None:
-            raise (AirflowFailException if event["is_permanent"] else AirflowException)(error)
+            raise (exceptions.AirflowFailException if event["is_permanent"] else exceptions.AirflowException)(error)
         # The trigger has checked the entries.
         return event["status"]

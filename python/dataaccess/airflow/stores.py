@@ -1,8 +1,7 @@
 """Where operators write: a path on the worker, or a URL with the options of its store from an Airflow connection.
 
-A key that cannot be followed is an error: a file must not be written with another identity, or into another store, than
-the connection says. Tools that collect errors send the locals of frames: no function has a secret in a local while it
-can raise.
+A key that cannot be followed is an error: no file is written with another identity, or into another store. Tools that
+collect errors send the locals of frames: no function has a secret in a local while it can raise.
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
 def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions | None]:
     """The absolute path or the URL of a folder or file, as other tools read it, and the options of its store.
 
-    The id of an Airflow connection may precede the bucket of S3 and Google, as in `ObjectStoragePath`:
-    `s3://aws_default@bucket/codes`. An Azure URL may have its container there, so `conn_id=` of an `ObjectStoragePath`
-    names the connection.
+    The id of a connection may precede the bucket of S3 and Google: `s3://aws_default@bucket/codes`. An Azure URL may
+    have its container there, so `conn_id=` of an `ObjectStoragePath` names the connection.
     """
     place, conn_id = _split(place, argument)
     target = location(argument, place, None)
@@ -176,17 +174,15 @@ def _of_azure(connection: Secret, url: str) -> Options:
     given = connection.value.host or ""
     host = urlsplit(given if "://" in given else f"https://{given}")
     account, has_domain, domain = host.netloc.partition(".")
-    extra = {**_given(connection), "password": connection.value.password or ""}
-    options = {"azure_storage_account_name": extra.get("account_name") or account}
+    extra, login = {**_given(connection), "password": connection.value.password or ""}, connection.value.login or ""
+    is_principal = "tenant_id" in extra
+    options = {"azure_storage_account_name": extra.get("account_name") or (not is_principal and login) or account}
     if has_domain and domain not in ("blob.core.windows.net", "dfs.core.windows.net"):
         options["azure_storage_endpoint"] = f"{host.scheme}://{host.netloc}{host.path.rstrip('/')}"
-    if "tenant_id" in extra:
-        options["azure_tenant_id"] = extra["tenant_id"]
-        options["azure_client_id"] = connection.value.login or ""
-        options["azure_client_secret"] = extra["password"]
-        return _checked(options)
-    options["azure_storage_account_name"] = extra.get("account_name") or connection.value.login or account
-    if key := next((key for key in _AZURE_CREDENTIALS if extra.get(key)), None):
+    if is_principal:
+        names = ("azure_tenant_id", "azure_client_id", "azure_client_secret")
+        options |= zip(names, (extra["tenant_id"], login, extra["password"]), strict=True)
+    elif key := next((key for key in _AZURE_CREDENTIALS if extra.get(key)), None):
         # A SAS token may be a URL, whose query it is.
         options[_AZURE_CREDENTIALS[key]] = str(extra[key]).rpartition("?")[2] if key == "sas_token" else str(extra[key])
     return _checked(options)

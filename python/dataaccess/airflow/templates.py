@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from dataaccess._core.checks import invalid
-from dataaccess.airflow.compat import AirflowFailException
+from dataaccess.airflow.compat import exceptions
 from dataaccess.errors import ValidationError
 from dataaccess.filters import Column, Comparison, Days, Expression
 from dataaccess.filters._parse import condition_of, cut, read
@@ -42,9 +42,18 @@ def stated(argument: str, value: Any) -> Any:
     except ValueError:
         problem = f"{cut(text)} holds a value that is no string, number or date, such as the output of a task"
         raise invalid(argument, f"{problem}: {advice}", text) from None
-    if any(mark in text for mark in MARKS):
+    if is_templated(text):
         raise invalid(argument, f"has a template in a condition: {advice}", text)
     return text
+
+
+def is_templated(value: Any) -> bool:
+    """Whether a value has a template, or is the output of a task."""
+    if isinstance(value, str):
+        return any(mark in value for mark in MARKS)
+    if isinstance(value, list | tuple | set | dict):
+        return any(map(is_templated, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int | float | None)
 
 
 def condition(argument: str, value: Any) -> Any:
@@ -117,12 +126,12 @@ def render(template: str, environment: jinja2.Environment, context: Context) -> 
     def known(value: Any) -> Any:
         value = value if environment.finalize is None else environment.finalize(value)
         if value is None or isinstance(value, jinja2.Undefined):
-            raise AirflowFailException(f"{template}: an expression has no value, or None")
+            raise exceptions.AirflowFailException(f"{template}: an expression has no value, or None")
         if isinstance(value, str) and not value.strip():
             blank.append(value)
         return snapshot(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
 
     rendered = environment.overlay(finalize=known).from_string(template).render(context)
     if blank and any(rendered.count(quotes) > template.count(quotes) for quotes in ("''", '""')):
-        raise AirflowFailException(f"{template}: this template renders an empty string")
+        raise exceptions.AirflowFailException(f"{template}: this template renders an empty string")
     return rendered

@@ -7,12 +7,13 @@ import math
 import time
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended, success_texts
 from dataaccess.airflow.compat import BaseEventTrigger, BaseTrigger, TriggerEvent
-from dataaccess.airflow.failures import is_permanent
+from dataaccess.airflow.failures import is_permanent, text_of
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
 
@@ -70,17 +71,22 @@ class ExportWatch:
         return f"Export {self._export_id} has not ended: {known}{failure}"
 
 
-def _stored(trigger: BaseTrigger, *names: str) -> tuple[str, dict[str, Any]]:
-    kind = type(trigger)
-    return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(trigger, name) for name in names}
+class _StoredTrigger(BaseTrigger):
+    """A trigger whose arguments are its attributes."""
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """What Airflow keeps of the trigger in its database."""
+        kind = type(self)
+        return f"{kind.__module__}.{kind.__qualname__}", {
+            name: getattr(self, name) for name in signature(kind).parameters
+        }
 
 
-class DataAccessSegmentExportTrigger(BaseTrigger):
+class DataAccessSegmentExportTrigger(_StoredTrigger):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     Fires one event: a dict with `status`, as `Client.download_segment` returns it; with `unfinished`, a text that names
-    the open entries, when the time is over; or with `error` (text) and `is_permanent`. It has no token: the triggerer
-    reads the connection.
+    the open entries, when the time is over; or with `error` (text) and `is_permanent`.
 
     Args:
         export_id: Id of the export.
@@ -88,15 +94,10 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
         success_codes: Each `responseCode` of an entry that succeeded.
-        until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
+        until: When the time is over, in seconds since 1970; None: never.
 
     Examples:
-        >>> import asyncio
-        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
-        >>> async def main():
-        ...     return [event.payload["status"]["message"] async for event in trigger.run()]
-        >>> asyncio.run(main())
-        ['Success']
+        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=30, dataaccess_conn_id="dataaccess_default")
     """
 
     def __init__(
@@ -114,17 +115,13 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.export_id, self.poll_interval, self.dataaccess_conn_id = export_id, poll_interval, dataaccess_conn_id
         self.check, self.success_codes, self.until = check, list(success_codes), until
 
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """What Airflow keeps of the trigger in its database."""
-        return _stored(self, "export_id", "poll_interval", "dataaccess_conn_id", "check", "success_codes", "until")
-
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
         try:
             async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
                 event = await self._event(client)
         except DataAccessError as error:
-            event = {"error": f"{type(error).__name__}: {error}", "is_permanent": is_permanent(error)}
+            event = {"error": text_of(error, self.dataaccess_conn_id), "is_permanent": is_permanent(error)}
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
@@ -144,12 +141,11 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         return math.inf if self.until is None else self.until - time.time()
 
 
-class DataAccessEventTrigger(BaseEventTrigger):
+class DataAccessEventTrigger(_StoredTrigger, BaseEventTrigger):
     """For asset watchers: fires once a segment export has ended, or each time a day is final.
 
     The payload of the asset event is a dict of `export_id` and `status`, or of `day` (`2024-01-15`, in the time zone of
-    the connection). It fires at its start for what has happened before, so a triggerer that restarts repeats the last
-    event; a scan into a folder then keeps what it has.
+    the connection). A triggerer that restarts repeats the last event; a scan into a folder then keeps what it has.
 
     Args:
         export_id: Id of the export; None: days.
@@ -174,10 +170,6 @@ class DataAccessEventTrigger(BaseEventTrigger):
         super().__init__()
         self.export_id, self.settle = export_id, settle
         self.poll_interval, self.dataaccess_conn_id = poll_interval, dataaccess_conn_id
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """What Airflow keeps of the trigger in its database."""
-        return _stored(self, "export_id", "settle", "poll_interval", "dataaccess_conn_id")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Fires the events, and never ends: Airflow would start it again. The triggerer calls it."""

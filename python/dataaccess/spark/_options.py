@@ -1,9 +1,7 @@
-"""The options of the data source: which there are, and the client and the scan that they describe.
+"""The options of the data source, with the names of arguments, and the client and the scan that they describe.
 
-They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
-sees in the plan of a query, and who writes a query need not be who runs Spark. So options say what to read and how to
-read it: the service, its token and its network come from the driver's environment or profile. Nothing here needs
-Spark.
+Everybody sees options in the plan of a query. So options say what to read and how: the service, its token and its
+network come from the driver's environment or profile. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
@@ -56,27 +55,19 @@ def _statuses(text: str) -> list[Any]:
     return [int(word) if str(word).removeprefix("-").isdecimal() else word for word in _words(text)]
 
 
-def _shown(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The same reader, whose error shows the text."""
-
-    def shown(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise ValueError(f"{cut(text)!r} {error}") from None
-
-    return shown
+def _shown(read: Callable[[str], Any], text: str) -> Any:
+    """What a reader reads; its error shows the text."""
+    try:
+        return read(text)
+    except ValueError as error:
+        raise ValueError(f"{cut(text)!r} {error}") from None
 
 
-def _setting(spec: Spec) -> Callable[[str], Any]:
+def _setting(spec: Spec, text: str) -> Any:
     """Reads a setting. The client reports a text without a value, with all other settings."""
-
-    def read(text: str) -> Any:
-        with suppress(ValueError):
-            return spec.of_text(text)
-        return text
-
-    return read
+    with suppress(ValueError):
+        return spec.of_text(text)
+    return text
 
 
 def _on_doubt(text: str) -> str:
@@ -94,7 +85,7 @@ def _sandbox(text: str) -> str:
     return text
 
 
-_integer, _boolean = _shown(integer), _shown(boolean)
+_integer, _boolean = partial(_shown, integer), partial(_shown, boolean)
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
@@ -107,14 +98,8 @@ _CODES: _Parsers = {
     "code_status": _statuses,
     "decode_status": _boolean,
 }
-_ITEMS: _Parsers = {
-    **_BOTH,
-    "item_type_name": str,
-    "item_type_id": _integer,
-    "where": _filters,
-}
-# What no scan has as an argument. `json_attrs` are columns of any JSON value, as text: what `schema=` of a scan calls
-# "json", for which Spark has no type.
+_ITEMS: _Parsers = {**_BOTH, "item_type_name": str, "item_type_id": _integer, "where": _filters}
+# What no scan has as an argument. `json_attrs` are columns of any JSON value, as text.
 _OWN: _Parsers = {"json_attrs": _words, "day_column": str, "requested_at": _boolean, "on_doubt": _on_doubt}
 
 _ELSEWHERE = "is no option, as everybody who sees the plan of a query would see it: the environment of Spark sets it"
@@ -132,7 +117,7 @@ _REFUSED = {
 }
 # Settings that change which rows come, or for how long a task tries.
 _OF_ROWS = ("timezone", "source_timezone", "day_comparison", "known_row_cap", "retry_for")
-_CLIENT: _Parsers = {"base_url": _sandbox, **{name: _setting(SETTINGS[name]) for name in _OF_ROWS}}
+_CLIENT: _Parsers = {"base_url": _sandbox, **{name: partial(_setting, SETTINGS[name]) for name in _OF_ROWS}}
 _ALL: _Parsers = {**_CLIENT, **_CODES, **_ITEMS, **_OWN}
 
 
@@ -175,7 +160,6 @@ def client_of(values: Mapping[str, Any]) -> Client:
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
-        # A test of the options may lack PySpark.
         with hosted("spark", getattr(sys.modules.get("pyspark"), "__version__", None)):
             return Client(**settings)
     except ConfigError as error:
@@ -197,10 +181,8 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     elif "allocated_time" in arguments:
         scan = client.scan_codes(**arguments, schema=schema)
     else:
-        message = (
-            'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
-        )
-        raise invalid("allocated_time", message)
+        forms = 'days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
+        raise invalid("allocated_time", f"is required: write {forms}")
     if "day_column" in values and scan._raw.day(0) is None:
         message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
         raise invalid("day_column", message, values["day_column"])
