@@ -264,28 +264,6 @@ def test_tasks_share_batches() -> None:
     assert sorted(asyncio.run(main())) == list(range(50_000))
 
 
-def test_a_cancelled_wait_has_taken_nothing() -> None:
-    def pause(number: int) -> None:
-        time.sleep(0.05 if number else 0)
-
-    async def main() -> list[int]:
-        with serving(in_parts(whole(10_000), pause)) as server:
-            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
-            taken: list[int] = []
-            cancelled = 0
-            while True:
-                try:
-                    async with asyncio.timeout(0.01):
-                        taken.extend(numbers([await anext(batches)]))
-                except TimeoutError:
-                    cancelled += 1
-                except StopAsyncIteration:
-                    assert cancelled > 3
-                    return taken
-
-    assert asyncio.run(main()) == list(range(10_000))
-
-
 async def own_batches(scan: Any) -> None:
     async with scan.batches(max_rows=100) as batches:
         async for _ in batches:

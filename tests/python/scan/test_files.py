@@ -41,42 +41,6 @@ import dataaccess as da
 DAY = da.on("2024-01-15")
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
-# Several requests.
-
-
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / f"rows.{kind}"
-    with scan_server(lambda asked: response_of([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
-        client = connect(parts.base_url)
-        with pytest.raises(kinds.Record, match=r"\b3 of 3\b") as caught:
-            write(scan_of_parts(client, 3, schema=None), kind, path)
-        assert kinds.fixed_by(caught.value) == ["n", "string"]
-        assert list(tmp_path.iterdir()) == []
-        write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
-        assert path.exists()
-        scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
-        assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
-
-
-@pytest.mark.parametrize("requests", [1, 3])
-def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
-    with scan_server(lambda _asked: response_of([])) as parts:
-        for schema, types in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
-            write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
-            match kind_of(path):
-                case "parquet":
-                    table = pq.read_table(path)
-                    assert (table.num_rows, table.schema.names, table.schema.types) == (0, ["n", "text"], types)
-                case "csv":
-                    assert path.read_bytes() == b"n,text\n"
-                case _:
-                    assert path.read_bytes() == b""
-
-
-# A file is complete or absent.
-
-
 # Responses that are cut off.
 
 MANY = 70_000

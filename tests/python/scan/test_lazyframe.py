@@ -19,7 +19,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.arguments import about
 from support.raw_server import Close, serving
 from support.streams import (
     CLOSING,
@@ -379,12 +378,6 @@ def test_a_truncated_response_is_no_result(engine: Any) -> None:
         frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
         with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 65536):
             frame.collect(engine=engine)
-
-
-def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
-    scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="split")
-    with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
-        scan.to_lazyframe()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

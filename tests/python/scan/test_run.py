@@ -224,21 +224,6 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
     assert pl.read_parquet(tmp_path)["n"].to_list() == list(range(12))
 
 
-def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None:
-    rows = [
-        {"id": "a", "allocated_time": "1969-12-31 12:00:00"},
-        {"id": "b", "allocated_time": "1970-01-01 12:00:00"},
-    ]
-    with da.Sandbox() as early:
-        early.load("promotion_code", rows)
-        days = da.days("1969-12-31", "1970-01-02")
-        old = connect(early).scan_codes(["id", "allocated_time"], allocated_time=days)
-        report = old.to_folder(tmp_path)
-        assert [task.day for task in report.files] == ["1969-12-31", "1970-01-01"]
-        assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
-        assert old.read_folder(tmp_path)["id"] == ["a", "b"]
-
-
 def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(service).scan_codes(allocated_time=DAYS)
     scan.to_folder(tmp_path)
@@ -347,14 +332,6 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
             # Of the day before the first there are no rows.
             assert report.doubtful_days == [task.day for task in report.files[1:]]
         assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).to_folder(tmp_path / "right").warnings == []
-
-
-def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
-    # Those of the third day alone would fit UTC-07:00 as well.
-    with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
-        with pytest.warns(da.StrayDayWarning, match=r"\b2 of 7\b.*UTC\+07:00"):
-            report = by_day(connect(service)).to_folder(tmp_path)
-        assert report.doubtful_days == ["2024-01-03", "2024-01-07"]
 
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:

@@ -20,19 +20,13 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.scan_requests import uses_of
-from support.zones import DAYS, HANOI, PLATFORMS, ZONE, Platform, codes_of
+from support.zones import DAYS, HANOI, ZONE, Platform, codes_of
 
 import dataaccess as da
 from dataaccess._sandbox import options
 
 WEEK = da.days(DAYS[0], DAYS[-1] + dt.timedelta(days=1))
 ATTRS = ["id", "allocated_time"]
-
-
-@pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
-def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
-    with request.param.started() as platform:
-        yield platform
 
 
 @pytest.fixture
@@ -172,7 +166,9 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
     quarters = [dt.datetime(2024, 1, 14) + dt.timedelta(minutes=15 * n) for n in range(288)]  # noqa: DTZ001 - of the wire
     with da.Sandbox(switches={"day_zone": zone}) as service:
         service.load("promotion_code", [{"id": f"c-{time}", "allocated_time": str(time)} for time in quarters])
-        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=da.on("2024-01-15"))):
+        # A request a day: all of them together are warned of once.
+        days = da.days("2024-01-15", "2024-01-17")
+        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=days)):
             with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
                 use()
             assert len(caught) == 1
