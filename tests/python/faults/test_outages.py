@@ -71,25 +71,6 @@ def test_the_error_is_that_of_the_last_failure_though_the_timeout_ends_the_call(
         ask(connect(f"http://127.0.0.1:{free_port()}", timeout=0.5))
 
 
-def test_an_outage_in_the_middle_bounds_the_retries_of_a_scan(connect: Any, tmp_path: Path) -> None:
-    began, over = threading.Event(), threading.Event()
-    during: list[int] = []
-
-    def respond(asked: ScanRequest) -> bytes:
-        if asked.part < 10 or over.is_set():
-            return ok_response(asked)
-        if not began.is_set():
-            began.set()
-            threading.Timer(1 / SCALE, over.set).start()
-        during.append(asked.part)
-        return DOWN
-
-    with scan_server(respond) as parts:
-        assert scan_of_parts(connect(parts.base_url), 40).to_folder(tmp_path).rows == 80
-        # Those in flight, and then one at a time.
-        assert len(during) <= 8 + 5
-
-
 def test_calls_of_several_threads_and_copies_share_their_retries() -> None:
     with serving(lambda connection, _number: connection.sendall(DOWN)) as server, ThreadPoolExecutor(32) as pool:
         client = da.Client(server.base_url, token="tok", retry_for=1, concurrency=None)
@@ -97,19 +78,6 @@ def test_calls_of_several_threads_and_copies_share_their_retries() -> None:
         assert {type(call.exception()) for call in calls} == {da.ThrottledError}
         # One of each call, as `retry_for` is shorter than probes are apart, and few more.
         assert 5 <= len(server.requests) <= 32 + 8
-
-
-def test_time_before_the_first_failure_does_not_count(connect: Any, tmp_path: Path) -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        if asked.part == 1 and asked.attempt == 0:
-            time.sleep(1 / SCALE)
-            return http(b"", "502 Bad Gateway")
-        return ok_response(asked)
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 3)
-        assert scan.to_dicts() == rows_of_all(3)
-        assert scan.to_folder(tmp_path).rows == 6
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
