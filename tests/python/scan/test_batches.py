@@ -262,24 +262,3 @@ def test_tasks_share_batches() -> None:
             return [number for part in parts for number in part]
 
     assert sorted(asyncio.run(main())) == list(range(50_000))
-
-
-async def own_batches(scan: Any) -> None:
-    async with scan.batches(max_rows=100) as batches:
-        async for _ in batches:
-            await asyncio.sleep(0.01)
-
-
-@pytest.mark.parametrize("work", [own_batches, lambda scan: scan.to_polars()], ids=["batches", "collection"])
-def test_cancelling_a_task_closes_the_connection(work: Any) -> None:
-    async def main() -> None:
-        with serving(endless()) as server:
-            task = asyncio.create_task(work(scan_of(da.AsyncClient(server.base_url, token="tok"))))
-            while not server.requests:
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert await asyncio.to_thread(gone, server)
-
-    asyncio.run(main())

@@ -455,18 +455,3 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     for folder, wrong in refused:
         with pytest.raises(da.ValidationError, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
-def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
-        service.load(
-            "promotion_code", [row(1, "a"), row(2, "b"), {"id": "late", "allocated_time": "2024-03-01 16:00:00"}]
-        )
-        fill(connect(service), tmp_path, 1, 4)
-    (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
-    status = da.folder_status(tmp_path)
-    assert [(part.day, len(part.doubts)) for part in doubtful(status)] == [("2024-03-02", 1)]
-    assert [part.day for part in damaged(status)] == ["2024-03-03"]
-    assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
-    assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]
