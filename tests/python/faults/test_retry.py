@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -11,13 +10,11 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import kinds
-from support.cycled import cycled
 from support.failures import throttled
 from support.fast_clock import short_pauses
 from support.forking import end_if_it_hangs
@@ -41,21 +38,6 @@ def test_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, ask: 
             assert ask(client) == ask.result
         stats = client.stats
         assert (stats.free_retries, stats.retries, stats.connections_opened) == (99, 0, 100)
-
-
-def test_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        if number == 1:
-            raise Close
-        connection.sendall(BROKEN if number == 2 else WHOLE)
-
-    with serving(respond) as server:
-        client = connect(server.base_url, retry_for=0.2)
-        for _ in range(2):
-            search(client)
-        assert len(server.requests) == 4
-        stats = client.stats
-        assert (stats.requests, stats.free_retries, stats.retries) == (4, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +111,6 @@ def test_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect
             assert f"byte {caught.value.received}" not in str(caught.value)
 
 
-TOO_LONG = ["121", "100000", "Fri, 31 Dec 9999 23:59:59 GMT"]
 OPERATIONS = [SEARCH, DOWNLOAD]
 
 
@@ -147,36 +128,6 @@ def test_milliseconds_win_over_seconds(connect: Any, ask: Operation) -> None:
         assert (len(server.requests), caught.value.retry_after) == (1, 130.0)
     with serving(in_turn(http(b"", "503 Busy", headers=("retry-after-ms: soon", "Retry-After: 0")), WHOLE)) as server:
         assert ask(connect(server.base_url, timeout=30))
-
-
-@pytest.mark.parametrize(("asked", "ask", "status"), cycled(TOO_LONG, OPERATIONS, ["429 Slow", "503 Busy"]), ids=str)
-def test_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Operation, status: str, asked: str) -> None:
-    with serving(always(throttled(f"Retry-After: {asked}", status=status))) as server:
-        with pytest.raises(da.ThrottledError) as caught:
-            ask(connect(server.base_url))
-        assert len(server.requests) == 1
-        seconds = caught.value.retry_after or 0
-        assert seconds >= 121
-        assert f"Retry-After {math.ceil(seconds)} s" in str(caught.value)
-
-
-@pytest.mark.usefixtures("short_pauses")
-@pytest.mark.parametrize("ask", OPERATIONS, ids=str)
-def test_a_wait_is_kept_in_seconds_and_by_date(connect: Any, ask: Operation) -> None:
-    # Two seconds: in figures, and by a clock that is wrong.
-    now = time.time() - 5_000
-    dates = (f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 2, usegmt=True)}")
-    busy = throttled("Retry-After: 2") if ask is SEARCH else throttled(*dates, status="503 Busy")
-    with serving(in_turn(busy, WHOLE)) as server:
-        started = time.monotonic()
-        assert ask(connect(server.base_url))
-        assert 0.1 <= time.monotonic() - started < 10
-        assert len(server.requests) == 2
-
-
-def test_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
-    with serving(in_turn(http(b"", "500 Broken", headers=("Retry-After: 999",)), WHOLE)) as server:
-        assert search(connect(server.base_url))
 
 
 @pytest.mark.fault("R3")

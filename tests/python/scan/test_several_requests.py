@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +19,6 @@ from support import kinds
 from support.failures import DENIED
 from support.parts import in_parts
 from support.raw_server import Close, http, serving
-from support.runs import some_days
 from support.scan_requests import (
     LONG,
     OUTPUTS,
@@ -376,7 +373,7 @@ def test_a_cancelled_wait_has_taken_nothing() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("output", [*OUTPUTS, "csv"])
 def test_cancelling_ends_all_that_are_in_flight(output: str, tmp_path: Path) -> None:
     async def taken(scan: da.AsyncScan) -> None:
         if output == "batches":
@@ -397,6 +394,7 @@ def test_cancelling_ends_all_that_are_in_flight(output: str, tmp_path: Path) -> 
             assert await asyncio.to_thread(gone, parts.server)
 
     asyncio.run(main())
+    assert list(tmp_path.iterdir()) == []
 
 
 @contextmanager
@@ -637,28 +635,3 @@ def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) ->
         for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
             assert [row["n"] for row in use()] == list(range(70_000))
             assert scan.last_stats.attempts == 2
-
-
-def fails(use: Any) -> list[str]:
-    """The number of the request that failed, and its day, as the message names them."""
-    with pytest.raises(da.ServerError) as caught:
-        use()
-    assert caught.value.operation == "scan_codes"
-    return re.findall(r"\d+ of \d+|\d{4}-\d\d-\d\d", str(caught.value))
-
-
-def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with some_days() as service:
-        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
-        client = connect(service.base_url, token=None, retry_for=0, concurrency=1)
-        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-        task = scan.tasks()[1]
-        with service.fault("status", status=500, after=1):
-            assert fails(scan.to_dicts) == ["2 of 3", "2024-01-02"]
-        with service.fault("status", status=500):
-            assert fails(task.to_dicts) == ["2 of 3", "2024-01-02"]
-            if isinstance(task, da.Task):
-                copy = pickle.loads(pickle.dumps(task))
-                assert fails(copy.to_dicts) == ["2024-01-02"]
-            one = client.scan_codes(["id"], allocated_time=da.on("2024-01-02"))
-            assert fails(one.to_dicts) == []
