@@ -23,14 +23,6 @@ pytestmark = [
 ]
 
 
-def test_a_child_searches_and_downloads_with_the_client_of_its_parent(sandbox: da.Sandbox) -> None:
-    client = sandbox.client()
-    expected = count(client)
-    for _ in range(5):
-        assert in_child(lambda: (count(client), client.download_segment(5637051)["code"])) == repr((expected, 200))
-        assert count(client) == expected
-
-
 def test_a_child_may_fork_again(sandbox: da.Sandbox) -> None:
     client = sandbox.client()
     expected = count(client)

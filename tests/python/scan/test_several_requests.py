@@ -207,14 +207,6 @@ def test_types_are_inferred_over_the_rows_of_all_responses(
         assert [row["a"] for row in scan.to_dicts()] == [value for values in responses for value in values]
 
 
-def test_in_batches_the_first_response_with_rows_sets_the_types(connect: Any) -> None:
-    with of([], [1.5, 2], [None], [3], []) as parts:
-        scan = scan_of_values(connect(parts.base_url), 5)
-        assert [str(batch.to_arrow().schema.field("a").type) for batch in scan.batches()] == ["double"] * 3
-        assert parts.asked[:3] == [0, 1, 2] or parts.asked[:2] == [0, 1]
-        assert [row["a"] for batch in scan.batches() for row in batch.to_pylist()] == [1.5, 2.0, None, 3.0]
-
-
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
 def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, later: Any) -> None:
     responses: list[list[Any]] = [[], [1, 2], [3], [4, later]]

@@ -21,11 +21,37 @@ from support.parts import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import OUTPUTS, ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
-from support.tasks import DAYS, bare, by_day, travelled
 
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
+DAYS = da.days("2024-01-10", "2024-01-20")
+
+
+def bare(held: Any) -> Any:
+    """What tests of asyncio hold wrapped."""
+    return getattr(held, "client", held)
+
+
+def travelled(held: Any) -> Any:
+    """The same task as in another process."""
+    copy = pickle.loads(pickle.dumps(bare(held)))
+    return copy if bare(held) is held else type(held)(copy, held._runner)
+
+
+def by_day(client: Any, **options: Any) -> Any:
+    return client.scan_codes(["id", "pool_id", "allocated_time"], allocated_time=DAYS, **options)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox) -> str:
+    """The demo data as a client finds it that knows no token: in the environment."""
+    token = sandbox.issue_token()
+    monkeypatch.setenv("DATAACCESS_TOKEN", token)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    return token
+
+
 X = da.col("x")
 MEMBERS = ["demo-customer-0001", "ä\u2028\U0001f381", 'quote " and \\']
 held_or_travelled = pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
