@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import random
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from support.parts import in_parts
 from support.raw_server import always, http, serving
 from support.runs import by_day, doubtful, numbers_in, reasons, some_days
 from support.scan_requests import OUTPUTS
-from support.streams import response_of, scan_of, search_of
+from support.streams import response_of, scan_of
 
 import dataaccess as da
 
@@ -99,18 +98,6 @@ def uncapped() -> Iterator[da.Sandbox]:
     """Days with different numbers of rows, of which no test changes any."""
     with some_days() as service:
         yield service
-
-
-@pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
-@pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
-def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:
-    with serving(always(response_of([{"n": 1}] * rows))) as server:
-        client = connect(server.base_url)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            assert len(ask(client)) == rows
-    texts = [str(warning.message) for warning in caught if warning.category is da.IncompleteWarning]
-    assert [f" {rows} " in text for text in texts] == [True] * is_round
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:

@@ -23,7 +23,7 @@ from support.arguments import about
 from support.changed_responses import day_of
 from support.objects import temporary_files
 from support.raw_server import http, serving
-from support.runs import by_value, parts, responding, tasks_done, values_asked
+from support.runs import by_value, parts, responding, values_asked
 from support.streams import response_of
 
 import dataaccess as da
@@ -250,19 +250,6 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         report = scan.to_folder(tmp_path, accept="all")
         assert (report.files[1].doubts, report.files[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
-
-
-def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) -> None:
-    """Other uses warn of it."""
-    with responding(
-        lambda connection, _value, _before: connection.sendall(http({"code": 200, "message": "ok"}))
-    ) as server:
-        scan = by_value(connect(server.base_url), ["1", "2"])
-        with pytest.warns(da.IncompleteWarning):
-            assert scan.to_dicts() == []
-        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
-            scan.to_folder(tmp_path)
-    assert tasks_done(tmp_path) == []
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import errno
 import gzip
 import io
 import os
-import stat
 import subprocess
 import sys
 import threading
@@ -21,7 +20,6 @@ from support import kinds
 from support.arguments import about
 from support.raw_server import Close, serving
 from support.scan_requests import (
-    SILENCE,
     ScanRequest,
     ThenClose,
     ok_response,
@@ -114,15 +112,6 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 
 
 # What ends it early.
-
-
-@pytest.mark.usefixtures("unchanged_folder")
-def test_closing_the_client_leaves_no_file(path: Path) -> None:
-    with scan_server(lambda _asked: SILENCE) as parts:
-        client = da.Client(parts.base_url, token="tok-test")
-        threading.Timer(0.2, client.close).start()
-        with pytest.raises(da.ClientClosedError):
-            write(scan_of_parts(client, 3), kind_of(path), path)
 
 
 FULL = """
@@ -241,18 +230,6 @@ def test_a_path_is_a_string_or_a_path_and_that_of_the_call(
     with scan_server(respond) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), of(path))
     assert rows_in(path) == rows_of_all(2)
-
-
-@on_posix
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_a_file_has_the_mode_of_any_new_file(connect: Any, path: Path, umask: int, mode: int) -> None:
-    before = os.umask(umask)
-    try:
-        with scan_server(ok_response) as parts:
-            write(scan_of_parts(connect(parts.base_url), 1), kind_of(path), path)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @every_kind

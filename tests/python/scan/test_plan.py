@@ -78,12 +78,6 @@ def test_a_condition_becomes_these_requests(client: Any, name: str) -> None:
     assert repr(asked) == repr(expected)
 
 
-def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
-    where = X.matches(["a", "b", "c"]) | Y.matches(["a", "b", "c"])
-    (request,) = in_parts(1, items, client, where).requests()
-    assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
-
-
 def test_a_range_of_days_is_a_request_a_day_as_listed(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
         client = connect(service, concurrency=1)
