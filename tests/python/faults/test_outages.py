@@ -41,11 +41,6 @@ def test_a_call_outlasts_an_outage(connect: Any, ask: Operation) -> None:
     assert 1 / SCALE < time.monotonic() - began < 2
 
 
-def test_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
-    with up_after(1 / SCALE) as address:
-        assert connect(address).scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path).rows == 182
-
-
 @pytest.mark.parametrize("use", ["to_dicts", "to_folder"])
 def test_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp_path: Path, use: str) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", retry_for=1)

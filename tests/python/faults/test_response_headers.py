@@ -100,15 +100,6 @@ def test_they_are_those_of_the_last_attempt(connect: Any) -> None:
     assert fail(1) == {}
 
 
-def test_an_error_without_a_response_has_none(connect: Any) -> None:
-    with serving(always(b"")) as server:
-        address = server.base_url
-    with pytest.raises(da.ConnectError) as caught:
-        search(connect(address, retry_for=0))
-    assert caught.value.response_headers == {}
-    assert da.ConfigError("no").response_headers == {}
-
-
 def test_no_secret_is_in_a_value(connect: Any) -> None:
     headers = (f"X-Request-Id: a-{TOKEN}", f"Via: {KEY}, 1.1 b", f"X-Correlation-Id: {'-' * 250}{TOKEN}")
     options = {"headers": {"X-Api-Key": KEY}}

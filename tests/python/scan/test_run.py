@@ -202,17 +202,6 @@ def test_a_scan_by_days_has_a_folder_for_each_and_parts_for_its_requests(
     assert rows_in(tmp_path / "two") == read == scan.to_polars().to_dicts()
 
 
-def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    service.declare("visit", 7, {"id": "string", "at": "datetime", "area": "string"})
-    rows = [{"id": str(n), "at": f"2024-01-0{n % 3 + 1} 10:00:00", "area": "a" if n % 2 else "b"} for n in range(9)]
-    service.load("visit", rows, replace=True)
-    where = da.col("at").on(da.days("2024-01-01", "2024-01-04")) & da.col("area").matches(["a"])
-    scan = connect(service).scan_items("visit", ["id", "at"], where, item_type_id=7)
-    scan.to_folder(tmp_path)
-    assert names(tmp_path) == [f"day=2024-01-0{day}/part-0.parquet" for day in range(1, 4)]
-    assert sorted(row["id"] for row in rows_in(tmp_path)) == ["1", "3", "5", "7"]
-
-
 def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(12)]
     with responding(

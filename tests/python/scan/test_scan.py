@@ -51,12 +51,6 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
             assert [sent.body for sent in service.requests] == [scan.requests()[0]["body"]] * 3
 
 
-def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
-    scan = client.scan_items("promotion_code", ["id", "pool_id"], da.col("allocated_time").on("2024-01-15"))
-    other = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
-    assert scan.to_arrow().equals(other.to_arrow())
-
-
 def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
         token = service.issue_token()

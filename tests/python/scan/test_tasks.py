@@ -141,14 +141,6 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
     assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
 
 
-def test_a_task_without_known_types_is_asked_for_once() -> None:
-    with scan_server(ok_response) as parts:
-        task = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 3, schema=None).tasks()[1]
-        assert pa.schema(task).names == ["n", "text"]
-        assert pa.table(task).to_pylist() == rows_of(1)
-        assert parts.asked == [1]
-
-
 @pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) -> None:
     def respond(asked: ScanRequest) -> bytes:
