@@ -9,13 +9,14 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import kinds
 from support.damage import check, cuts, flips, scan_of
-from support.full_disk import small_disk
 from support.raw_server import serving
 from support.runs import (
     HIDDEN,
@@ -290,6 +291,22 @@ def test_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
     assert all(path.endswith(("/.dataaccess/lock", "/part-0.parquet")) for path in outcome["left"])
     assert (outcome["kept"] > 0) == keeps
     assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A file system of so many bytes, where this user may have one."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        mounted = None
+    if mounted is None or mounted.returncode:
+        pytest.skip("this user cannot mount anything")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -11,7 +12,6 @@ from contextlib import suppress
 
 import pytest
 from support.compressed import packed, spaces
-from support.memory import MIB, grown
 from support.raw_server import Close, always, serving
 from support.slow_consumer import MEBIBYTE, rest
 
@@ -19,6 +19,44 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads the memory from /proc"),
     pytest.mark.slow,
 ]
+
+MIB = 2**20
+
+PROGRAM = """
+import re, sys, tempfile
+from pathlib import Path
+import dataaccess as da
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024
+
+address, proxy, limit, call = sys.argv[1:]
+client = da.Client(
+    address, token="tok", proxy=proxy or None, timezone="UTC", retry_for=0, timeout=20, max_result_bytes=int(limit)
+)
+attrs = [f"a{number}" for number in range(1000)]
+notes = client.scan_items("note", attrs, item_type_id=9, schema=dict.fromkeys(attrs, "int64"))
+customers = client.scan_items("customer", ["id"], da.col("x").equals("1"))
+search = lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+file = tempfile.mkdtemp() + "/rows"
+before, outcome = peak(), "done"
+try:
+    eval(call)
+except da.ResponseError as error:
+    outcome = f"{error.reason} {error.field} {error.limit}"
+except da.DataAccessError as error:
+    outcome = type(error).__name__
+print(outcome, peak() - before, sep=";")
+"""
+
+
+def grown(address: str, call: str, limit: int = 2**40, proxy: str = "") -> tuple[str, int]:
+    """The outcome of a call, and by how many MiB the memory grew."""
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, address, proxy, str(limit), call]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    outcome, growth = done.stdout.strip().split(";")
+    return outcome, int(growth)
+
 
 HEAD = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 MESSAGE = b'{"code":500,"message":"'

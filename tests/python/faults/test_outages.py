@@ -41,11 +41,6 @@ def test_a_call_outlasts_an_outage(connect: Any, ask: Operation) -> None:
     assert 1 / SCALE < time.monotonic() - began < 2
 
 
-def test_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
-    with up_after(1 / SCALE) as address:
-        assert connect(address).scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path).rows == 182
-
-
 @pytest.mark.parametrize("use", ["to_dicts", "to_folder"])
 def test_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp_path: Path, use: str) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", retry_for=1)
@@ -71,25 +66,6 @@ def test_the_error_is_that_of_the_last_failure_though_the_timeout_ends_the_call(
         ask(connect(f"http://127.0.0.1:{free_port()}", timeout=0.5))
 
 
-def test_an_outage_in_the_middle_bounds_the_retries_of_a_scan(connect: Any, tmp_path: Path) -> None:
-    began, over = threading.Event(), threading.Event()
-    during: list[int] = []
-
-    def respond(asked: ScanRequest) -> bytes:
-        if asked.part < 10 or over.is_set():
-            return ok_response(asked)
-        if not began.is_set():
-            began.set()
-            threading.Timer(1 / SCALE, over.set).start()
-        during.append(asked.part)
-        return DOWN
-
-    with scan_server(respond) as parts:
-        assert scan_of_parts(connect(parts.base_url), 40).to_folder(tmp_path).rows == 80
-        # Those in flight, and then one at a time.
-        assert len(during) <= 8 + 5
-
-
 def test_calls_of_several_threads_and_copies_share_their_retries() -> None:
     with serving(lambda connection, _number: connection.sendall(DOWN)) as server, ThreadPoolExecutor(32) as pool:
         client = da.Client(server.base_url, token="tok", retry_for=1, concurrency=None)
@@ -97,19 +73,6 @@ def test_calls_of_several_threads_and_copies_share_their_retries() -> None:
         assert {type(call.exception()) for call in calls} == {da.ThrottledError}
         # One of each call, as `retry_for` is shorter than probes are apart, and few more.
         assert 5 <= len(server.requests) <= 32 + 8
-
-
-def test_time_before_the_first_failure_does_not_count(connect: Any, tmp_path: Path) -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        if asked.part == 1 and asked.attempt == 0:
-            time.sleep(1 / SCALE)
-            return http(b"", "502 Bad Gateway")
-        return ok_response(asked)
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 3)
-        assert scan.to_dicts() == rows_of_all(3)
-        assert scan.to_folder(tmp_path).rows == 6
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
@@ -134,22 +97,6 @@ def test_one_task_that_always_fails_is_no_outage(
         assert scan.to_folder(tmp_path).rows == 28
 
 
-def test_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(connect: Any, tmp_path: Path) -> None:
-    is_down = True
-
-    def respond(asked: ScanRequest) -> bytes:
-        return DOWN if is_down and asked.part >= 10 else ok_response(asked)
-
-    with scan_server(respond) as parts:
-        with pytest.raises(da.ThrottledError) as caught:
-            scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).to_folder(tmp_path)
-        assert caught.value.elapsed < 15
-        assert caught.value.report is not None
-        assert (len(caught.value.report.files), caught.value.report.rows) == (10, 20)
-        is_down = False
-        assert scan_of_parts(connect(parts.base_url), 40).to_folder(tmp_path).rows == 80
-
-
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
 @pytest.mark.parametrize("retry_for", [0, 0.01])
 def test_without_retries_an_outage_fails_no_later_scan_and_each_sends_requests(
@@ -166,13 +113,6 @@ def test_without_retries_an_outage_fails_no_later_scan_and_each_sends_requests(
         is_down = False
         assert scan.to_dicts() == rows_of_all(20)
         assert scan.to_folder(tmp_path).rows == 40
-
-
-def test_a_service_that_fails_every_request_ends_a_run_after_a_few(connect: Any, tmp_path: Path) -> None:
-    with scan_server(lambda _asked: BROKEN) as parts:
-        with pytest.raises(da.ServerError):
-            scan_of_parts(connect(parts.base_url, concurrency=1, retry_for=0), 90).to_folder(tmp_path)
-        assert len(parts.asked) == 5
 
 
 @pytest.mark.parametrize("concurrency", [4, None])

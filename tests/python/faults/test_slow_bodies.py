@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import RawServer, http
+from support.raw_server import http, serving
 from support.scan_requests import rows_of, rows_of_all, scan_of_parts
 from support.streams import response_of
 
@@ -20,74 +20,55 @@ UNAVAILABLE = http(b"", "502 Bad Gateway")
 LONG = 20
 
 
-class Recovering:
+@contextmanager
+def recovering(failures: int) -> Iterator[tuple[str, Callable[[int], None]]]:
     """Fails the first requests, as a service that restarts, and then sends each response but its last bytes.
 
-    The rest follows when the test says so.
+    Gives its address, and a function that waits until so many responses have begun: then all are finished.
     """
+    begun, finish = threading.Semaphore(0), threading.Event()
 
-    def __init__(self, failures: int) -> None:
-        """Begins to listen."""
-        self._changed = threading.Condition()
-        self._failures = failures
-        self._begun = 0
-        self.finish = threading.Event()
-        self.server = RawServer(self._serve)
-        self.base_url = self.server.base_url
-
-    def _serve(self, connection: Any, number: int) -> None:
-        part = int(self.server.requests[number].json["filters"]["OR"][0]["AND"][0]["value"][0])
-        with self._changed:
-            is_failing = self._failures > 0
-            self._failures -= 1
-        if is_failing:
+    def respond(connection: Any, number: int) -> None:
+        if number < failures:
             connection.sendall(UNAVAILABLE)
             return
+        part = int(server.requests[number].json["filters"]["OR"][0]["AND"][0]["value"][0])
         whole = response_of(rows_of(part))
         connection.sendall(whole[:-20])
-        with self._changed:
-            self._begun += 1
-            self._changed.notify_all()
-        self.finish.wait(LONG)
+        begun.release()
+        finish.wait(LONG)
         connection.sendall(whole[-20:])
 
-    def wait_for(self, responses: int) -> None:
-        """Returns when so many responses have begun."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: self._begun >= responses, LONG)
+    def wait_for(responses: int) -> None:
+        for _ in range(responses):
+            assert begun.acquire(timeout=LONG)
+        finish.set()
 
-
-@contextmanager
-def recovering(failures: int) -> Iterator[Recovering]:
-    """Runs such a service for the time of a block."""
-    service = Recovering(failures)
-    try:
-        yield service
-    finally:
-        service.finish.set()
-        service.server.close()
+    with serving(respond) as server:
+        try:
+            yield server.base_url, wait_for
+        finally:
+            finish.set()
 
 
 @pytest.mark.fault("R2")
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("use", ["to_dicts", "run"])
 def test_a_response_with_a_slow_body_holds_back_no_other_request(connect: Any, tmp_path: Path, use: str) -> None:
-    with recovering(failures=9) as service, ThreadPoolExecutor(1) as pool:
-        scan = scan_of_parts(connect(service.base_url, retry_for=100, concurrency=3), 6)
+    with recovering(failures=9) as (address, wait_for), ThreadPoolExecutor(1) as pool:
+        scan = scan_of_parts(connect(address, retry_for=100, concurrency=3), 6)
         use_of = {"to_dicts": scan.to_dicts, "run": lambda: scan.to_folder(tmp_path).rows}[use]
         result = pool.submit(use_of)
-        service.wait_for(3)
-        service.finish.set()
+        wait_for(3)
         assert result.result(LONG) == {"to_dicts": rows_of_all(6), "run": 12}[use]
 
 
 def test_an_iterator_that_rests_holds_back_no_other_scan() -> None:
-    with recovering(failures=6) as service, ThreadPoolExecutor(1) as pool:
-        client = da.Client(service.base_url, token="tok", retry_for=5, concurrency=None)
+    with recovering(failures=6) as (address, wait_for), ThreadPoolExecutor(1) as pool:
+        client = da.Client(address, token="tok", retry_for=5, concurrency=None)
         resting = iter(scan_of_parts(client, 1).batches(max_rows=1))
         assert next(resting).num_rows == 1
         other = pool.submit(scan_of_parts(client, 2).to_dicts)
-        service.wait_for(3)
-        service.finish.set()
+        wait_for(3)
         assert other.result(LONG) == rows_of_all(2)
         assert next(resting).num_rows == 1

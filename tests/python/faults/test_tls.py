@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -296,29 +295,6 @@ def test_a_private_ca_is_trusted_when_configured(
     assert caught.value.reason == "unknown issuer"
     path = good if kind == "folder" else good / "ca.pem"
     assert ask(connect(server.base_url, **say(monkeypatch, source, path))) == ask.result
-
-
-@pytest.mark.parametrize(("nearer", "farther"), list(pairwise(SOURCES)))
-def test_the_nearest_setting_wins_and_is_reported(
-    connect: Any,
-    server: RawServer,
-    good: Path,
-    strange: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    nearer: str,
-    farther: str,
-) -> None:
-    options = {**say(monkeypatch, nearer, strange), **say(monkeypatch, farther, good)}
-    if (nearer, farther) == ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        # OpenSSL uses both, and so do we.
-        assert search(connect(server.base_url, **options)) == ROWS
-        return
-    with pytest.raises(kinds.Tls) as caught:
-        search(connect(server.base_url, **options))
-    named = "ca_bundle" if nearer == "DATAACCESS_CA_BUNDLE" else nearer
-    assert f"{named}={strange}" in str(caught.value)
-    options = {**say(monkeypatch, nearer, good), **say(monkeypatch, farther, strange)}
-    assert search(connect(server.base_url, **options)) == ROWS
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -39,35 +39,6 @@ def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store)
     assert pickle.loads(content).rows == ROWS
 
 
-def flipped(content: bytes, byte: int) -> bytes:
-    return content[:byte] + bytes([content[byte] ^ 1]) + content[byte + 1 :]
-
-
-def is_parquet(content: bytes) -> bool:
-    """Whether a reader that compares no checksum of ours takes it."""
-    try:
-        pq.read_table(BytesIO(content))
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def test_o9_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        scan = by_day(client)
-        scan.to_folder(store.url(), storage_options=store.options)
-        whole = store.get(PARTS[1])
-        in_rows = next(filter(is_parquet, (flipped(whole, byte) for byte in range(4, len(whole)))))
-        for content, use in ((whole[:-9], scan.to_folder), (b"", scan.to_folder), (in_rows, scan.read_folder)):
-            store.put(PARTS[1], content)
-            with pytest.raises((kinds.Corrupt, da.ScanIncompleteError)) as caught:
-                use(store.url(), storage_options=store.options)
-            (damage,) = getattr(caught.value, "failed", {"": caught.value}).values()
-            assert (damage.path, damage.day) == (store.url(PARTS[1]), "2024-01-02")
-        scan.to_folder(store.url(), refresh=["2024-01-02"], storage_options=store.options)
-        assert scan.read_folder(store.url(), storage_options=store.options).num_rows == ROWS
-
-
 def test_other_objects_are_refused_and_marks_of_folders_are_not(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         scan = by_day(client, ["id"])

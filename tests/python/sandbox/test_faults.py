@@ -13,7 +13,6 @@ from typing import Any, get_args
 
 import pytest
 from support import kinds
-from support.plain_http import PlainService, Reply
 
 import dataaccess as da
 from dataaccess import _native
@@ -63,12 +62,6 @@ def search(client: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def plainly(sandbox: da.Sandbox) -> Reply:
-    """The response to a download, without a client."""
-    with PlainService(sandbox.base_url, sandbox.issue_token()) as service:
-        return service.post("/access/api/segment/download", {"exportId": 5637051})
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
     options, expected, tried_again = CASES[case]
@@ -102,18 +95,6 @@ def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.
         threading.Timer(0.3, fault.__exit__, (None, None, None)).start()
         assert search(client) == expected
     assert fault.hits == 1
-
-
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own: da.Sandbox, status: int) -> None:
-    with da.Sandbox.demo() as elsewhere:
-        location = f"{elsewhere.base_url}/access/api/item/search"
-        with own.fault("redirect", location=location, status=status):
-            with pytest.raises(kinds.Redirect):
-                search(connect(own))
-            response = plainly(own)
-        assert elsewhere.requests == []
-    assert (response.status, response.headers["location"], response.body) == (status, location, b"")
 
 
 @pytest.mark.parametrize(("options", "share"), [({}, 0.25), ({"keep": 0.5}, 0.5)])

@@ -25,7 +25,6 @@ import pytest
 import dataaccess as da
 
 STORE: dict[str, Any] = {"store_id": "string", "area": "number", "opened": "datetime"}
-NAMES = list(STORE)
 EXPECTED: list[dict[str, Any]] = [
     {"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"},
     {"store_id": "b", "area": 0.5, "opened": None},
@@ -41,8 +40,8 @@ def service() -> Iterator[da.Sandbox]:
         yield sandbox
 
 
-def stored(sandbox: da.Sandbox) -> list[dict[str, Any]]:
-    body = {"itemTypeId": 7, "itemTypeName": "store", "attrs": NAMES, "filters": {"OR": [{"AND": []}]}}
+def stored(sandbox: da.Sandbox, name: str = "store", attrs: Any = STORE) -> list[dict[str, Any]]:
+    body = {"itemTypeId": 7, "itemTypeName": name, "attrs": list(attrs), "filters": {"OR": [{"AND": []}]}}
     found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
     return found
 
@@ -175,12 +174,6 @@ def test_a_string_with_a_zero_character_is_found_by_itself(service: da.Sandbox) 
 TAGGED: dict[str, Any] = {"id": "string", "is_open": "bool", "tags": "list"}
 
 
-def tagged(sandbox: da.Sandbox) -> list[dict[str, Any]]:
-    body = {"itemTypeId": 9, "itemTypeName": "tagged", "attrs": list(TAGGED), "filters": {"OR": [{"AND": []}]}}
-    found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
-    return found
-
-
 @pytest.mark.parametrize(
     "make", [list, pa.Table.from_pylist, pl.DataFrame, pd.DataFrame], ids=lambda make: make.__name__
 )
@@ -191,9 +184,9 @@ def test_bools_and_lists_come_back_as_they_were_loaded(make: Callable[[Any], Any
         {"id": "c", "is_open": None, "tags": None},
     ]
     with da.Sandbox() as sandbox:
-        sandbox.declare("tagged", 9, TAGGED)
+        sandbox.declare("tagged", 7, TAGGED)
         assert sandbox.load("tagged", make(rows)) == 3
-        assert tagged(sandbox) == rows
+        assert stored(sandbox, "tagged", TAGGED) == rows
 
 
 def as_stream(rows: Iterator[dict[str, Any]]) -> pa.RecordBatchReader:

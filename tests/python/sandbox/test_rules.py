@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -173,44 +172,3 @@ def test_b4_a_hostile_text_in_any_place_is_refused_or_finds_nothing(service: Pla
             assert len(message) <= 500, (place, text)
             assert not [word for word in INTERNALS if word in message.lower() and word not in text.lower()], message
     assert service.post(path, good).status == before
-
-
-def header(name: str) -> Callable[[str], tuple[str, dict[str, str]]]:
-    return lambda text: (SEARCH, {name: text})
-
-
-# Outside of the body: the path of the request, and headers to add.
-AROUND: dict[str, Callable[[str], tuple[str, dict[str, str]]]] = {
-    **{
-        name: header(name)
-        for name in (
-            *("Authorization", "Content-Type", "Content-Encoding", "Transfer-Encoding"),
-            *("Host", "Origin", "X-Request-Id", "Accept"),
-        )
-    },
-    "token": lambda text: (SEARCH, {"Authorization": f"Bearer {text}"}),
-    "header-name": lambda text: (SEARCH, {text: "a"}),
-    "path": lambda text: (text, {}),
-    "path-escaped": lambda text: (f"/{quote(text, safe='', errors='surrogatepass')}", {}),
-    "query": lambda text: (f"{SEARCH}?{text}", {}),
-}
-
-
-@pytest.mark.parametrize("position", AROUND)
-def test_a_hostile_text_around_the_body(sandbox: da.Sandbox, position: str) -> None:
-    token = sandbox.issue_token(["item"])
-    refusals = set()
-    for name, text in texts_of(list(AROUND).index(position)).items():
-        path, headers = AROUND[position](text)
-        # Each on a connection of its own: what breaks a head may leave bytes behind it.
-        with PlainService(sandbox.base_url, token) as service:
-            reply = service.post(path, customers_of([ids(KNOWN)]), headers)
-        assert reply.status < 500, (name, reply)
-        # What is no HTTP is refused before there is a request to respond to with an envelope.
-        if reply.status == 200:
-            assert len(reply.records) == 1, name
-        elif reply.body:
-            assert is_one_harmless_line(reply.refusal), name
-        refusals |= {reply.body} if reply.status == 403 else set()
-    # Permission failures are all the same.
-    assert len(refusals) <= 1

@@ -1,8 +1,18 @@
 """Fixtures of the tests of scans."""
 
+from collections.abc import Iterator
+
+import pytest
 from support.fast_clock import short_pauses
 from support.runs import service, store
-from support.tasks import elsewhere
 from support.written_files import path, unchanged_folder
+from support.zones import PLATFORMS, Platform
 
-__all__ = ["elsewhere", "path", "service", "short_pauses", "store", "unchanged_folder"]
+__all__ = ["path", "service", "short_pauses", "store", "unchanged_folder"]
+
+
+@pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
+def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
+    """A platform that is started."""
+    with request.param.started() as platform:
+        yield platform

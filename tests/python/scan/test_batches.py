@@ -116,16 +116,6 @@ def test_async_batches_close_as_generators_do() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.both_clients
-def test_dropping_the_batches_closes_the_connection(connect: Any) -> None:
-    with serving(endless()) as server:
-        for batch in scan_of(connect(server.base_url)).batches(max_rows=100):
-            assert batch.num_rows == 100
-            break
-        del batch
-        assert gone(server)
-
-
 def test_closing_the_client_ends_its_batches() -> None:
     with serving(endless()) as server:
         client = client_of(server)
@@ -187,17 +177,6 @@ def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: 
     assert str(caught.value.__cause__).partition(": ")[2][:20] in str(caught.value)
     assert (caught.value.operation, caught.value.attempts) == ("scan_items", 1)
     assert batches.stats is None
-
-
-def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
-    def slowly(_number: int) -> None:
-        time.sleep(0.2)
-
-    with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
-        started = time.monotonic()
-        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.3 s\b"):
-            list(scan_of(connect(server.base_url, timeout=0.3, retry_for=0)).batches())
-        assert time.monotonic() - started < 5
 
 
 @pytest.mark.slow
@@ -262,46 +241,3 @@ def test_tasks_share_batches() -> None:
             return [number for part in parts for number in part]
 
     assert sorted(asyncio.run(main())) == list(range(50_000))
-
-
-def test_a_cancelled_wait_has_taken_nothing() -> None:
-    def pause(number: int) -> None:
-        time.sleep(0.05 if number else 0)
-
-    async def main() -> list[int]:
-        with serving(in_parts(whole(10_000), pause)) as server:
-            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
-            taken: list[int] = []
-            cancelled = 0
-            while True:
-                try:
-                    async with asyncio.timeout(0.01):
-                        taken.extend(numbers([await anext(batches)]))
-                except TimeoutError:
-                    cancelled += 1
-                except StopAsyncIteration:
-                    assert cancelled > 3
-                    return taken
-
-    assert asyncio.run(main()) == list(range(10_000))
-
-
-async def own_batches(scan: Any) -> None:
-    async with scan.batches(max_rows=100) as batches:
-        async for _ in batches:
-            await asyncio.sleep(0.01)
-
-
-@pytest.mark.parametrize("work", [own_batches, lambda scan: scan.to_polars()], ids=["batches", "collection"])
-def test_cancelling_a_task_closes_the_connection(work: Any) -> None:
-    async def main() -> None:
-        with serving(endless()) as server:
-            task = asyncio.create_task(work(scan_of(da.AsyncClient(server.base_url, token="tok"))))
-            while not server.requests:
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert await asyncio.to_thread(gone, server)
-
-    asyncio.run(main())

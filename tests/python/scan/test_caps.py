@@ -5,10 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import time
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,9 +15,10 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.parts import in_parts
-from support.raw_server import RawServer, always, http, serving
-from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
-from support.streams import response_of, scan_of, search_of
+from support.raw_server import always, http, serving
+from support.runs import by_day, doubtful, numbers_in, reasons, some_days
+from support.scan_requests import OUTPUTS
+from support.streams import response_of, scan_of
 
 import dataaccess as da
 
@@ -31,38 +29,18 @@ MANY = (30, 45, 7, 0, 12, 50, 60, 18)
 CAPPED = ["5", "8", "18", "2024-01-01", "2024-01-02", "2024-01-06", "2"]
 
 
-def parquet(scan: Any, path: Path) -> list[str]:
-    scan.to_parquet(path / "codes.parquet")
-    return pl.read_parquet(path / "codes.parquet").to_series(0).to_list()
-
-
-def csv(scan: Any, path: Path) -> list[str]:
-    scan.to_csv(path / "codes.csv")
-    return pl.read_csv(path / "codes.csv").to_series(0).to_list()
-
-
-def lines(scan: Any, path: Path) -> list[str]:
-    scan.to_jsonl(path / "codes.jsonl")
-    return pl.read_ndjson(path / "codes.jsonl").to_series(0).to_list()
-
-
 def folder(scan: Any, path: Path) -> list[str]:
     report = scan.to_folder(path / "folder")
     assert report.maybe_capped == bool(reasons(report))
     return pl.read_parquet(path / "folder/**/*.parquet", hive_partitioning=False).to_series(0).to_list()
 
 
-# Each gives the first column.
-USES: dict[str, Callable[[Any, Path], list[str]]] = {
-    "collect": lambda scan, _path: list(scan.collect()[scan.column_names[0]]),
-    "to_pandas": lambda scan, _path: scan.to_pandas().iloc[:, 0].tolist(),
-    "to_polars": lambda scan, _path: scan.to_polars().to_series(0).to_list(),
-    "to_dicts": lambda scan, _path: [next(iter(row.values())) for row in scan.to_dicts()],
-    "to_parquet": parquet,
-    "to_csv": csv,
-    "to_jsonl": lines,
-    "run": folder,
-}
+def of_output(output: str) -> Callable[[Any, Path], list[str]]:
+    return lambda scan, _path: [row[scan.column_names[0]] for row in OUTPUTS[output](scan)]
+
+
+# Each gives the first column. Batches are not split.
+USES = {**{output: of_output(output) for output in OUTPUTS if output != "batches"}, "run": folder}
 
 
 @pytest.mark.parametrize("use", USES)
@@ -99,18 +77,6 @@ def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_p
     assert len(whole.doubtful_days) == 5
 
 
-def test_a_run_of_one_day_that_looks_capped_is_refused_before_it_is_written(connect: Any, tmp_path: Path) -> None:
-    with some_days((60, 60, 60), maximum_rows=50) as service:
-        for day in range(1, 4):
-            scan = connect(service).scan_codes(["id"], allocated_time=da.on(f"2024-01-{day:02}"))
-            if day < 3:
-                scan.to_folder(tmp_path, on_doubt="error")
-            else:
-                with pytest.raises(da.ScanIncompleteError):
-                    scan.to_folder(tmp_path, on_doubt="error")
-    assert sorted(path.name for path in tmp_path.glob("day=*/*")) == ["part-0.parquet"] * 2
-
-
 def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(uncapped, known_row_cap=41))
     with pytest.warns(da.IncompleteWarning) as caught:
@@ -132,18 +98,6 @@ def uncapped() -> Iterator[da.Sandbox]:
     """Days with different numbers of rows, of which no test changes any."""
     with some_days() as service:
         yield service
-
-
-@pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
-@pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
-def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:
-    with serving(always(response_of([{"n": 1}] * rows))) as server:
-        client = connect(server.base_url)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            assert len(ask(client)) == rows
-    texts = [str(warning.message) for warning in caught if warning.category is da.IncompleteWarning]
-    assert [f" {rows} " in text for text in texts] == [True] * is_round
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:
@@ -169,16 +123,6 @@ def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> Non
             SEARCHES[name](connect(service, known_row_cap=41))
         assert len(caught) == 1
         SEARCHES[name](connect(service, known_row_cap=42))
-
-
-def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(response_of([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
-
-    with responding(give) as server:
-        scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
-        with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
-            scan.to_dicts()
 
 
 def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
@@ -212,25 +156,6 @@ def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, name: str, nu
             # Warnings are errors here.
             assert len(USES[use](scan, tmp_path)) == len(ids)
     assert doubtful(da.folder_status(tmp_path / "folder")) == []
-
-
-def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, tmp_path: Path) -> None:
-    ids = [f"s-{number:03}" for number in range(80)]
-    with da.Sandbox(switches={"maximum_rows": 15}) as service:
-        service.declare("store", 7, {"store_id": "string", "name": "string"})
-        service.load("store", [{"store_id": store, "name": "x"} for store in ids])
-        scan = in_parts(
-            16,
-            connect(service).scan_items,
-            "store",
-            ["store_id"],
-            da.col("store_id").matches(ids),
-            item_type_id=7,
-        )
-        with pytest.warns(da.IncompleteWarning, match=r"\b5 of 5\b.* 15 "):
-            report = scan.to_folder(tmp_path)
-        assert report.rows == 75
-        assert len(doubtful(da.folder_status(tmp_path))) == 5
 
 
 # Split.
@@ -343,48 +268,6 @@ def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
     assert sorted(row["id"] for row in scan.to_dicts()) == expected
 
 
-def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
-    rows = [{"store_id": f"store-{number}", "area": str(number % 50)} for number in range(700)]
-    with da.Sandbox(switches={"maximum_rows": 200}) as service:
-        service.declare("store", 7, {"store_id": "string", "area": "string"})
-        service.load("store", rows)
-        where = da.col("area").matches([str(number) for number in range(50)])
-        scan = connect(service, item_types={"store": 7}, known_row_cap=200).scan_items(
-            "store", ["store_id"], where, on_suspected_cap="split"
-        )
-        assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
-
-
-def refused(service: da.Sandbox, scan: Any, expected: str, rows: int) -> list[dict[str, Any]]:
-    """The rows of a scan some of whose requests cannot be split."""
-    with pytest.warns(da.IncompleteWarning, match=expected) as caught:
-        found: list[dict[str, Any]] = scan.to_dicts()
-    assert len(caught) == 1
-    assert len(found) == rows
-    assert scan.last_stats.maybe_capped
-    assert max(Counter(row["id"] for row in found).values()) == 1
-    assert service.requests
-    return found
-
-
-def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:
-    scan = connect(service, known_row_cap=40).scan_codes(
-        ["id", "code_status"],
-        allocated_time=WEEK,
-        code_status="sent",
-        on_suspected_cap="split",
-    )
-    counts = Counter(row["allocated_time"][:10] for row in CODES if row["code_status"] == 3)
-    assert 40 not in counts.values()
-    assert max(counts.values()) < CAP
-    assert len(scan.to_dicts()) == sum(counts.values())
-    with da.Sandbox(switches={"maximum_rows": 20}) as lower:
-        lower.load("promotion_code", CODES)
-        scan = connect(lower).scan_codes(["id"], allocated_time=WEEK, code_status="sent", on_suspected_cap="split")
-        rows = sum(min(20, count) for count in counts.values())
-        refused(lower, scan, r"\b2024-01-02\b.* 20 ", rows)
-
-
 def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
     scan = splitting(connect(service, retry_for=0))
     with (
@@ -396,7 +279,7 @@ def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> 
 
 def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
     scan = splitting(service.client())
-    for use in (scan.batches, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
+    for use in (scan.batches, scan.to_lazyframe, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
         with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
             use()
     assert service.requests == []
@@ -500,20 +383,6 @@ def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
     return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
 
 
-@contextmanager
-def with_counts(counts: dict[int | None, int]) -> Iterator[RawServer]:
-    """A service that sends so many records of each status, and for None so many of status 3."""
-
-    def give(connection: Any, number: int) -> None:
-        (group,) = server.requests[number].json["filters"]["OR"]
-        asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
-        status = asked[0] if asked else None
-        connection.sendall(response_of(records(counts[status], status or 3)))
-
-    with serving(give) as server:
-        yield server
-
-
 @pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
 def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
     own = [*records(999, 3), *records(1, other)]
@@ -532,21 +401,3 @@ def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> Non
             with pytest.warns(da.IncompleteWarning, match="2024-01-15"):
                 assert use() == own
         assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(("available", "is_capped"), [(0, True), (100, False)])
-def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any, available: int, is_capped: bool) -> None:
-    with with_counts({None: 1_000, 1: available, 3: 400, 4: 500}) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
-        )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            rows = scan.to_dicts()
-    if is_capped:
-        assert rows == records(1_000, 3)
-        assert [each.category for each in caught] == [da.IncompleteWarning]
-        assert [one for one in numbers_in(str(caught[0].message)) if len(one) > 2][:3] == ["2024-01-15", "900", "1000"]
-    else:
-        assert Counter(row["code_status"] for row in rows) == {1: 100, 3: 400, 4: 500}
-        assert caught == []

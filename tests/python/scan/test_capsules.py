@@ -108,13 +108,6 @@ def test_another_schema_is_not_made(service: da.Sandbox) -> None:
     assert reader.read_all().num_rows == len(scan.to_dicts())
 
 
-def test_a_failed_response_is_reported_by_the_schema_too() -> None:
-    with serving(always(http(b"", "500 Oops"))) as server:
-        scan = scan_of(client_of(server, retry_for=0))
-        with pytest.raises(da.ServerError):
-            pa.schema(scan)
-
-
 # Read while the interpreter lock is held, by tokens that need it.
 
 # A foreign reader pulls through the C interface while this thread holds the interpreter lock: PyDLL keeps it.

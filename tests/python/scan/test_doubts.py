@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,10 +20,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.arguments import about
-from support.changed_responses import ChangedResponses, day_of, nothing
+from support.changed_responses import day_of
 from support.objects import temporary_files
-from support.raw_server import always, http, serving
-from support.runs import by_value, doubtful, numbers_in, parts, responding, tasks_done, values_asked
+from support.raw_server import http, serving
+from support.runs import by_value, parts, responding, values_asked
 from support.streams import response_of
 
 import dataaccess as da
@@ -167,18 +166,6 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
         scan.to_folder(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
 
 
-def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Path) -> None:
-    with serving(always(response_of([{"n": 1}]))) as server:
-        where = da.col("n").matches([1])
-        scan = connect(server.base_url).scan_items(
-            "store", ["n", "siz"], where, item_type_id=7, schema={"n": "int64", "siz": "string"}
-        )
-        with pytest.raises(da.DoubtfulDataError) as caught:
-            scan.to_folder(tmp_path, on_doubt="error")
-    assert caught.value.report is not None
-    assert caught.value.exit_code == 65
-
-
 @pytest.mark.both_clients
 @pytest.mark.parametrize("method", [*FORMATS, "to_folder"])
 def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
@@ -265,19 +252,6 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         assert contents(tmp_path)[1] != before[1]
 
 
-def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) -> None:
-    """Other uses warn of it."""
-    with responding(
-        lambda connection, _value, _before: connection.sendall(http({"code": 200, "message": "ok"}))
-    ) as server:
-        scan = by_value(connect(server.base_url), ["1", "2"])
-        with pytest.warns(da.IncompleteWarning):
-            assert scan.to_dicts() == []
-        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
-            scan.to_folder(tmp_path)
-    assert tasks_done(tmp_path) == []
-
-
 @pytest.mark.slow
 def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFactory) -> None:
     counts = st.integers(0, 12)
@@ -298,105 +272,6 @@ def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFac
         assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
 
     check()
-
-
-# Doubts that outlast a run.
-
-TOKEN = "token-of-doubtful-days"
-DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
-KEPT = ["0", "6"]
-
-
-@pytest.fixture
-def platform() -> Iterator[ChangedResponses]:
-    """Six days of six codes."""
-    with da.Sandbox(token=TOKEN, now="2024-02-01T00:00") as service:
-        codes = [{"id": f"{day}-{n}", "allocated_time": f"{day} 09:00:00"} for day in DAYS for n in range(6)]
-        service.load("promotion_code", codes)
-        platform = ChangedResponses(service)
-        yield platform
-        platform.close()
-
-
-@pytest.fixture
-def client(connect: Any, platform: ChangedResponses) -> Any:
-    """A client of the platform."""
-    return connect(platform.base_url, token=TOKEN)
-
-
-def days(client: Any, count: int) -> Any:
-    """A scan of the first days."""
-    stop = f"2024-01-0{count + 1}"
-    return client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", stop))
-
-
-def asked(platform: ChangedResponses) -> list[str]:
-    """The days that were requested, in order."""
-    return sorted(map(day_of, platform.asked))
-
-
-@pytest.fixture
-def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
-    """A scan of four days, whose second day was kept; its responses have no rows."""
-    scan = days(client, 4)
-    scan.to_folder(tmp_path)
-    platform.change = nothing
-    with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
-        scan.to_folder(tmp_path, refresh="2024-01-02")
-    platform.forget()
-    return scan
-
-
-def status(folder: Path) -> list[tuple[str | None, list[list[str]]]]:
-    """The doubtful days, as the folder has them, with the numbers of each doubt."""
-    return [(part.day, [numbers_in(doubt) for doubt in part.doubts]) for part in doubtful(da.folder_status(folder))]
-
-
-@pytest.mark.both_clients
-def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
-    kept: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    for number in (1, 2):
-        assert status(tmp_path) == [("2024-01-02", [KEPT])]
-        caplog.clear()
-        with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
-            report = kept.to_folder(tmp_path)
-        assert [[numbers_in(doubt) for doubt in task.doubts] for task in report.files] == [[], [KEPT], [], []]
-        assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
-        assert asked(platform) == ["2024-01-02"] * number
-    platform.change = None
-    # Warnings are errors here.
-    report = kept.to_folder(tmp_path)
-    assert (asked(platform), report.doubtful_days, status(tmp_path)) == (["2024-01-02"] * 3, [], [])
-    assert (kept.to_folder(tmp_path).kept, len(platform.asked)) == (4, 3)
-
-
-def test_what_was_refused_is_requested_each_night_until_it_is_accepted(
-    client: Any, platform: ChangedResponses, tmp_path: Path
-) -> None:
-    """By an error or a function, of a day that is final."""
-
-    def is_named(error: da.ScanIncompleteError) -> bool:
-        return error.report is not None and error.report.doubtful_days == ["2024-01-03"]
-
-    scan = days(client, 4)
-    scan.to_folder(tmp_path)
-    platform.change = nothing
-    for refuses in ("error", lambda task: task.rows > 0):
-        platform.forget()
-        with pytest.raises(da.ScanIncompleteError, check=is_named):
-            scan.to_folder(tmp_path, refresh="2024-01-03", on_doubt=refuses)
-        assert [day for day, _ in status(tmp_path)] == ["2024-01-03"]
-        with pytest.raises(da.ScanIncompleteError, check=is_named):
-            scan.to_folder(tmp_path, on_doubt=refuses)
-        assert asked(platform) == ["2024-01-03"] * 2
-        with pytest.warns(da.ShrunkWarning, match="2024-01-03"):
-            assert len(scan.read_folder(tmp_path)) == 24
-    report = scan.to_folder(tmp_path, accept=["2024-01-03", "2024-01-04"], on_doubt="error")
-    assert (report.rows, report.doubtful_days, status(tmp_path)) == (18, [], [])
-    # What is not in doubt is not requested because it would be accepted.
-    assert asked(platform) == ["2024-01-03"] * 3
-    assert scan.to_folder(tmp_path, on_doubt="error", refresh="2024-01-03").doubtful_days == []
 
 
 # What looks wrong in a run of several days.
@@ -458,7 +333,7 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
         # What only all days together show is no error of one of them.
         with pytest.raises((da.ScanIncompleteError, da.DoubtfulDataError)) as refused:
             scan.to_folder(tmp_path, refresh="all", on_doubt="error")
-        assert refused.value.exit_code == 65
+        assert (refused.value.exit_code, refused.value.report is not None) == (65, True)
         assert {task[:10] for task in getattr(refused.value, "failed", {})} <= set(doubtful_days)
         # Warnings are errors here.
         assert scan.to_folder(tmp_path, accept=doubtful_days, on_doubt="error").doubtful_days == []

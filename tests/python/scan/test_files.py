@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import gzip
 import io
 import os
-import signal
-import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +20,6 @@ from support import kinds
 from support.arguments import about
 from support.raw_server import Close, serving
 from support.scan_requests import (
-    SILENCE,
     ScanRequest,
     ThenClose,
     ok_response,
@@ -40,42 +35,6 @@ import dataaccess as da
 
 DAY = da.on("2024-01-15")
 every_kind = pytest.mark.parametrize("kind", KINDS)
-
-# Several requests.
-
-
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / f"rows.{kind}"
-    with scan_server(lambda asked: response_of([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
-        client = connect(parts.base_url)
-        with pytest.raises(kinds.Record, match=r"\b3 of 3\b") as caught:
-            write(scan_of_parts(client, 3, schema=None), kind, path)
-        assert kinds.fixed_by(caught.value) == ["n", "string"]
-        assert list(tmp_path.iterdir()) == []
-        write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
-        assert path.exists()
-        scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
-        assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
-
-
-@pytest.mark.parametrize("requests", [1, 3])
-def test_a_file_without_rows_has_its_columns(connect: Any, path: Path, requests: int) -> None:
-    with scan_server(lambda _asked: response_of([])) as parts:
-        for schema, types in [(None, [pa.string()] * 2), ({"n": "timestamp"}, [pa.timestamp("us"), pa.string()])]:
-            write(scan_of_parts(connect(parts.base_url), requests, schema=schema), kind_of(path), path)
-            match kind_of(path):
-                case "parquet":
-                    table = pq.read_table(path)
-                    assert (table.num_rows, table.schema.names, table.schema.types) == (0, ["n", "text"], types)
-                case "csv":
-                    assert path.read_bytes() == b"n,text\n"
-                case _:
-                    assert path.read_bytes() == b""
-
-
-# A file is complete or absent.
-
 
 # Responses that are cut off.
 
@@ -153,63 +112,6 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 
 
 # What ends it early.
-
-
-@pytest.mark.async_only
-@pytest.mark.usefixtures("unchanged_folder")
-def test_cancelling_leaves_no_file(path: Path) -> None:
-    async def main() -> None:
-        with scan_server(lambda asked: SILENCE if asked.part else ok_response(asked)) as parts:
-            scan = scan_of_parts(da.AsyncClient(parts.base_url, token="t", concurrency=3), 6)
-            task = asyncio.create_task(getattr(scan, f"to_{kind_of(path)}")(path))
-            while len(parts.asked) < 4:
-                await asyncio.sleep(0.005)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-    asyncio.run(main())
-
-
-@pytest.mark.usefixtures("unchanged_folder")
-def test_closing_the_client_leaves_no_file(path: Path) -> None:
-    with scan_server(lambda _asked: SILENCE) as parts:
-        client = da.Client(parts.base_url, token="tok-test")
-        threading.Timer(0.2, client.close).start()
-        with pytest.raises(da.ClientClosedError):
-            write(scan_of_parts(client, 3), kind_of(path), path)
-
-
-INTERRUPTED = """
-import signal, sys
-import dataaccess as da
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-client = da.Client(sys.argv[1], token="tok-test")
-scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
-"""
-
-
-@on_posix
-@pytest.mark.usefixtures("unchanged_folder")
-def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 1))
-        while True:
-            connection.sendall(b"," + records(1, 5_000))
-
-    with serving(endless) as server:
-        command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
-            while not server.requests:
-                time.sleep(0.01)
-            time.sleep(0.2)
-            writer.send_signal(signal.SIGINT)
-            _, output = writer.communicate(timeout=20)
-        assert "KeyboardInterrupt" in output
-        drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
-        assert drafts == []
 
 
 FULL = """
@@ -328,18 +230,6 @@ def test_a_path_is_a_string_or_a_path_and_that_of_the_call(
     with scan_server(respond) as parts:
         write(scan_of_parts(connect(parts.base_url), 2), kind_of(path), of(path))
     assert rows_in(path) == rows_of_all(2)
-
-
-@on_posix
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_a_file_has_the_mode_of_any_new_file(connect: Any, path: Path, umask: int, mode: int) -> None:
-    before = os.umask(umask)
-    try:
-        with scan_server(ok_response) as parts:
-            write(scan_of_parts(connect(parts.base_url), 1), kind_of(path), path)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @every_kind

@@ -19,7 +19,6 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.arguments import about
 from support.raw_server import Close, serving
 from support.streams import (
     CLOSING,
@@ -381,12 +380,6 @@ def test_a_truncated_response_is_no_result(engine: Any) -> None:
             frame.collect(engine=engine)
 
 
-def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
-    scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="split")
-    with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
-        scan.to_lazyframe()
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_filter_that_finds_nothing_is_no_doubt(engine: Any) -> None:
     sent = [{"id": str(day), "code_status": 3, "allocated_time": f"2024-01-0{day} 12:00:00"} for day in (1, 9)]
@@ -460,22 +453,27 @@ def test_batches_are_computed_with_as_they_come(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "rows.parquet")["n"].to_list() == list(range(66_537))
 
 
-def test_a_query_that_has_enough_ends_its_requests() -> None:
-    with serving(endless(70_000)) as server:
-        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
-        found = frame.filter(pl.col("n") > 5).head(2).collect(engine="streaming")
-        assert found["n"].to_list() == [6, 7]
-        assert gone(server)
+def has_enough(frame: pl.LazyFrame) -> None:
+    found = frame.filter(pl.col("n") > 5).head(2).collect(engine="streaming")
+    assert found["n"].to_list() == [6, 7]
 
 
-def test_a_query_that_failed_ends_its_requests() -> None:
+def fails(frame: pl.LazyFrame) -> None:
     def fail(_frame: pl.DataFrame) -> None:
         raise ZeroDivisionError
 
-    with serving(endless(70_000)) as server:
-        frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
-        with pytest.raises(ZeroDivisionError):
-            frame.sink_batches(fail, chunk_size=1_000)
+    with pytest.raises(ZeroDivisionError):
+        frame.sink_batches(fail, chunk_size=1_000)
+
+
+def reads_one_batch(frame: pl.LazyFrame) -> None:
+    assert next(frame.collect_batches(chunk_size=65_536)).height > 0
+
+
+@pytest.mark.parametrize("use", [has_enough, fails, reads_one_batch])
+def test_a_query_that_ends_early_ends_its_requests(use: Callable[[pl.LazyFrame], None]) -> None:
+    with serving(endless(400_000)) as server:
+        use(scan_of(client_of(server), schema=TYPES).to_lazyframe())
         assert gone(server)
 
 
@@ -491,14 +489,6 @@ def test_a_query_that_rests_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(in_parts(whole(400_000))) as server:
         scan_of(client_of(server), schema=TYPES).to_lazyframe().sink_batches(slow, chunk_size=10_000)
     assert sum(sizes) == 400_000
-
-
-def test_batches_that_nobody_reads_any_more_end_their_requests() -> None:
-    with serving(endless(400_000)) as server:
-        batches = scan_of(client_of(server), schema=TYPES).to_lazyframe().collect_batches(chunk_size=65_536)
-        assert next(batches).height > 0
-        del batches
-        assert gone(server)
 
 
 EARLY = """

@@ -22,7 +22,7 @@ import pytest
 from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import client_of, response_of, scan_of
-from support.zones import DAYS, PLATFORMS, Platform, instants
+from support.zones import DAYS, Platform, instants
 
 import dataaccess as da
 
@@ -341,12 +341,6 @@ def test_a_limit_holds_in_every_output(connect: Any, sandbox: da.Sandbox, tmp_pa
 
 
 # Platforms with zones of their own: rows of a day are those of the zone of the client.
-
-
-@pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
-def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
-    with request.param.started() as platform:
-        yield platform
 
 
 @pytest.fixture

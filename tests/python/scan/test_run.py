@@ -202,17 +202,6 @@ def test_a_scan_by_days_has_a_folder_for_each_and_parts_for_its_requests(
     assert rows_in(tmp_path / "two") == read == scan.to_polars().to_dicts()
 
 
-def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    service.declare("visit", 7, {"id": "string", "at": "datetime", "area": "string"})
-    rows = [{"id": str(n), "at": f"2024-01-0{n % 3 + 1} 10:00:00", "area": "a" if n % 2 else "b"} for n in range(9)]
-    service.load("visit", rows, replace=True)
-    where = da.col("at").on(da.days("2024-01-01", "2024-01-04")) & da.col("area").matches(["a"])
-    scan = connect(service).scan_items("visit", ["id", "at"], where, item_type_id=7)
-    scan.to_folder(tmp_path)
-    assert names(tmp_path) == [f"day=2024-01-0{day}/part-0.parquet" for day in range(1, 4)]
-    assert sorted(row["id"] for row in rows_in(tmp_path)) == ["1", "3", "5", "7"]
-
-
 def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> None:
     values = [str(number) for number in range(12)]
     with responding(
@@ -222,21 +211,6 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(12)]
     assert {task.day for task in report.files} == {None}
     assert pl.read_parquet(tmp_path)["n"].to_list() == list(range(12))
-
-
-def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None:
-    rows = [
-        {"id": "a", "allocated_time": "1969-12-31 12:00:00"},
-        {"id": "b", "allocated_time": "1970-01-01 12:00:00"},
-    ]
-    with da.Sandbox() as early:
-        early.load("promotion_code", rows)
-        days = da.days("1969-12-31", "1970-01-02")
-        old = connect(early).scan_codes(["id", "allocated_time"], allocated_time=days)
-        report = old.to_folder(tmp_path)
-        assert [task.day for task in report.files] == ["1969-12-31", "1970-01-01"]
-        assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
-        assert old.read_folder(tmp_path)["id"] == ["a", "b"]
 
 
 def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -347,14 +321,6 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
             # Of the day before the first there are no rows.
             assert report.doubtful_days == [task.day for task in report.files[1:]]
         assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).to_folder(tmp_path / "right").warnings == []
-
-
-def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
-    # Those of the third day alone would fit UTC-07:00 as well.
-    with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
-        with pytest.warns(da.StrayDayWarning, match=r"\b2 of 7\b.*UTC\+07:00"):
-            report = by_day(connect(service)).to_folder(tmp_path)
-        assert report.doubtful_days == ["2024-01-03", "2024-01-07"]
 
 
 def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
@@ -478,18 +444,3 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     for folder, wrong in refused:
         with pytest.raises(da.ValidationError, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
-def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
-        service.load(
-            "promotion_code", [row(1, "a"), row(2, "b"), {"id": "late", "allocated_time": "2024-03-01 16:00:00"}]
-        )
-        fill(connect(service), tmp_path, 1, 4)
-    (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
-    status = da.folder_status(tmp_path)
-    assert [(part.day, len(part.doubts)) for part in doubtful(status)] == [("2024-03-02", 1)]
-    assert [part.day for part in damaged(status)] == ["2024-03-03"]
-    assert (status.rows, damaged(status)[0].rows, damaged(status)[0].requested_at) == (3, 0, None)
-    assert [day in str(status) for day in ("2024-03-02", "2024-03-03")] == [True, True]

@@ -400,7 +400,7 @@ def test_types_hold_for_other_days_of_other_calls(connect: Any, tmp_path: Path) 
             (task,) = visits(day).to_folder(tmp_path).files
             # Alone, the second would be of strings, and the third would have no file.
             assert visits(day).read_folder(tmp_path).schema == {"id": "string", "size": "int64"}
-            assert task.path is not None
+            assert task.path == tmp_path / f"day={day}" / "part-0.parquet"
         for day, refresh in (("2024-01-04", None), ("2024-01-01", "all")):
             with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "schema"):
                 visits(day, schema={"size": "string"}).to_folder(tmp_path, refresh=refresh)

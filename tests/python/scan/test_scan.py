@@ -51,12 +51,6 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
             assert [sent.body for sent in service.requests] == [scan.requests()[0]["body"]] * 3
 
 
-def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
-    scan = client.scan_items("promotion_code", ["id", "pool_id"], da.col("allocated_time").on("2024-01-15"))
-    other = client.scan_codes(["id", "pool_id"], allocated_time=DAY)
-    assert scan.to_arrow().equals(other.to_arrow())
-
-
 def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
         token = service.issue_token()
@@ -379,22 +373,6 @@ def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, re
         with pytest.raises(KeyError, match="enough"):
             READINGS[reading](scan_of_parts(connect(parts.base_url), 3), tmp_path, stop)
         assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.async_only
-def test_a_coroutine_function_is_awaited(sandbox: da.Sandbox) -> None:
-    reports: list[int] = []
-
-    async def report(progress: da.Progress) -> None:
-        await asyncio.sleep(0)
-        reports.append(progress.done)
-
-    async def main() -> None:
-        scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
-        await scan.to_dicts(progress=report)
-
-    asyncio.run(main())
-    assert (reports[0], reports[-1]) == (0, 3)
 
 
 def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:

@@ -16,29 +16,45 @@ import pyarrow as pa
 import pytest
 from support import kinds
 from support.arguments import about
+from support.contract import NOW, arguments, calls, named
 from support.parts import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import OUTPUTS, ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
-from support.tasks import DAYS, bare, by_day, travelled
 
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
+DAYS = da.days("2024-01-10", "2024-01-20")
+
+
+def bare(held: Any) -> Any:
+    """What tests of asyncio hold wrapped."""
+    return getattr(held, "client", held)
+
+
+def travelled(held: Any) -> Any:
+    """The same task as in another process."""
+    copy = pickle.loads(pickle.dumps(bare(held)))
+    return copy if bare(held) is held else type(held)(copy, held._runner)
+
+
+def by_day(client: Any, **options: Any) -> Any:
+    return client.scan_codes(["id", "pool_id", "allocated_time"], allocated_time=DAYS, **options)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox) -> str:
+    """The demo data as a client finds it that knows no token: in the environment."""
+    token = sandbox.issue_token()
+    monkeypatch.setenv("DATAACCESS_TOKEN", token)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    return token
+
+
 X = da.col("x")
 MEMBERS = ["demo-customer-0001", "ä\u2028\U0001f381", 'quote " and \\']
 held_or_travelled = pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
-
-
-def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        scan = by_day(connect(service))
-        tasks = scan.tasks()
-        assert [task.requests() for task in tasks] == [[request] for request in scan.requests()]
-        assert all(task.column_names == scan.column_names for task in tasks)
-        assert service.requests == [], "nothing is sent to make a task"
-        assert [row for task in tasks for row in task.to_dicts()] == scan.to_dicts()
-        assert len(service.requests) == 20
 
 
 def test_rows_of_all_tasks_are_those_of_the_scan(client: Any) -> None:
@@ -125,14 +141,6 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
     assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
 
 
-def test_a_task_without_known_types_is_asked_for_once() -> None:
-    with scan_server(ok_response) as parts:
-        task = scan_of_parts(da.Client(parts.base_url, token="tok-test"), 3, schema=None).tasks()[1]
-        assert pa.schema(task).names == ["n", "text"]
-        assert pa.table(task).to_pylist() == rows_of(1)
-        assert parts.asked == [1]
-
-
 @pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) -> None:
     def respond(asked: ScanRequest) -> bytes:
@@ -152,70 +160,57 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
 
 # In other threads and processes.
 
-RAW = [
-    {"column": "x", "data_type": "money", "operator": "between", "value": [1, 2.5, "x", True], "value_type": "special"},
-    {"column": "y", "data_type": "datetime", "operator": "since", "value": 1_705_276_812_345, "time_unit": "HOUR"},
-    {"column": "z", "data_type": "number", "operator": "matches", "value": [2**63 - 1, 2**64 - 1, -0.5]},
-]
-# Scans of an object without rules, by their attributes and conditions.
-ITEMS: dict[str, tuple[Any, Any]] = {
-    "items in groups": (
-        ["a"],
-        (X.equals("1") | X.before("2024-01-01")) & (da.col("y").after(1_705_276_812_345) | X.equals("")),
+# Scans that the contract does not have.
+FURTHER: dict[str, Callable[[Any], Any]] = {
+    "more values than a request has": lambda client: of_items(client, X.matches([str(n) for n in range(3_000)])),
+    "numbers and days": lambda client: of_items(
+        client, X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS)
     ),
-    "items as text": (["a", " b ", "ä"], X.equals("1")),
-    "one item as text": ("a", X.equals("1")),
-    "items as the API specification writes them": (["a"], {"OR": [{"AND": RAW[:2]}, {"AND": RAW[2:]}]}),
-    "items by operators": (["a"], X.op("has", [True], data_type="bool") & X.op("at", 1e300, data_type="number")),
-    "more values than a request has": (["a"], X.matches([str(number) for number in range(3_000)])),
-    "numbers and days": (["a"], X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS)),
-}
-# Scans of codes.
-CODES: dict[str, dict[str, Any]] = {
-    "codes": {"attrs": None, "allocated_time": DAY},
-    "codes of members": {
-        **{"allocated_time": da.after("2024-01-01"), "audience_type": ["customer", "visitor"]},
-        **{"allocated_audience": MEMBERS, "code_status": ["sent", 4]},
-    },
-    "codes by operators": {
-        **{"allocated_time": da.op("since", "2024-01-15T10:00", unit="HOUR"), "code_status": da.op("not", [3, 4])},
-    },
-    "codes of old days": {"allocated_time": da.days("1969-12-31", "1970-01-03")},
-    "codes of far days": {"allocated_time": da.on("5999-12-31")},
-    "typed": {"attrs": ["id", "pool_id"], "allocated_time": DAY, "schema": {"pool_id": "string"}},
-}
-# Every way to say a request.
-WAYS: dict[str, Callable[[Any], Any]] = {
-    "codes of days": by_day,
-    "codes as items": lambda client: client.scan_items(
-        "promotion_code", ["id"], da.col("allocated_time").on(DAYS) & da.col("code_status").matches([3])
+    "an operator of bools": lambda client: of_items(client, X.op("has", [True], data_type="bool")),
+    "parts of a list": lambda client: in_parts(
+        2, client.scan_codes, ["id"], allocated_time=DAY, audience_type="customer", allocated_audience=MEMBERS
     ),
-    "customers": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
+    "old days": lambda client: client.scan_codes(["id"], allocated_time=da.days("1969-12-31", "1970-01-03")),
+    "far days": lambda client: client.scan_codes(["id"], allocated_time=da.on("5999-12-31")),
+    "types": lambda client: client.scan_codes(["pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }
 
 
-def tasks_of(client: Any, way: str) -> list[Any]:
-    """Tasks of at most two values each."""
-    if way in CODES:
-        return list(in_parts(2, client.scan_codes, **{"attrs": ["id"], **CODES[way]}).tasks())
-    if way in ITEMS:
-        return list(in_parts(1_500, client.scan_items, "store", *ITEMS[way], item_type_id=7).tasks())
-    return list(WAYS[way](client).tasks())
+def of_items(client: Any, where: Any) -> Any:
+    """A scan of an object without rules."""
+    return client.scan_items("store", ["a"], where, item_type_id=7)
 
 
-@pytest.mark.parametrize("way", [*WAYS, *CODES, *ITEMS])
+def check_that_tasks_travel(scan: Any) -> None:
+    """A task requests the same once it travelled, and once more."""
+    tasks = scan.tasks()
+    assert [task.requests() for task in tasks] == [[request] for request in scan.requests()]
+    for task in tasks:
+        copy = travelled(task)
+        assert copy.requests() == travelled(copy).requests() == task.requests()
+        assert (copy.id, copy.column_names) == (task.id, task.column_names)
+        assert repr(bare(copy)) == repr(bare(task))
+        assert repr(bare(task)).startswith(f"Task({task.id}: scan_")
+
+
+def can_be_scanned(case: dict[str, Any]) -> bool:
+    return "problems" not in case and case["call"] != "download_segment"
+
+
+@pytest.mark.parametrize("case", [case for case in calls("client") if can_be_scanned(case)], ids=named)
 @pytest.mark.usefixtures("elsewhere")
-def test_a_task_that_travels_asks_for_the_same(connect: Any, way: str) -> None:
+def test_a_task_of_each_call_of_the_contract_travels(connect: Any, case: dict[str, Any], now: Any) -> None:
+    now(NOW)
+    client = connect(None, token=None, **case.get("client", {}))
+    given = {name: value for name, value in arguments(case).items() if name != "limit"}
+    check_that_tasks_travel(getattr(client, case["call"].replace("search_", "scan_"))(**given))
+
+
+@pytest.mark.parametrize("scan", FURTHER)
+@pytest.mark.usefixtures("elsewhere")
+def test_a_task_that_travels_asks_for_the_same(connect: Any, scan: str) -> None:
     for zone in ("UTC", "Asia/Kolkata"):
-        for task in tasks_of(connect(None, token=None, timezone=zone), way):
-            copy = travelled(task)
-            assert copy.requests() == travelled(copy).requests() == task.requests()
-            assert (copy.id, copy.column_names) == (task.id, task.column_names)
-            assert repr(bare(copy)) == repr(bare(task))
-            assert repr(bare(task)).startswith(f"Task({task.id}: scan_")
-            if way in {"codes", "codes of days", "typed", "codes as items"} and zone == "UTC":
-                assert copy.to_arrow().equals(task.to_arrow())
-                assert copy.to_dicts() == task.to_dicts()
+        check_that_tasks_travel(FURTHER[scan](connect(None, token=None, timezone=zone)))
 
 
 def test_a_task_that_travels_sees_rows_of_other_days(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,19 +19,12 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.scan_requests import uses_of
-from support.zones import DAYS, HANOI, PLATFORMS, ZONE, Platform, codes_of
+from support.zones import DAYS, HANOI, ZONE, Platform, codes_of
 
 import dataaccess as da
-from dataaccess._sandbox import options
 
 WEEK = da.days(DAYS[0], DAYS[-1] + dt.timedelta(days=1))
 ATTRS = ["id", "allocated_time"]
-
-
-@pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
-def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
-    with request.param.started() as platform:
-        yield platform
 
 
 @pytest.fixture
@@ -122,46 +114,11 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
         assert fresh.last_stats.stray_days == expected
 
 
-# Platforms with the settings that a check finds.
-
-DAY = dt.date(2024, 2, 10)
-
-
-@pytest.fixture(scope="module", params=options.PLATFORMS)
-def checked(request: pytest.FixtureRequest) -> Iterator[tuple[da.Sandbox, dict[str, Any], ZoneInfo]]:
-    """A platform, the settings that a check found there, and its zone."""
-    with da.Sandbox.demo(until="2024-02-29", platform=request.param) as sandbox:
-        settings = sandbox.client().check(dt.date(2024, 1, 15), 5637054).settings
-        yield sandbox, dict(settings), ZoneInfo(options.PLATFORMS[request.param].get("day_zone", "UTC"))
-
-
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
     with da.Sandbox.demo(until="2024-02-29", platform="local-times") as sandbox:
         scan = sandbox.client().scan_codes(ATTRS, allocated_time=da.since("2024-02-20"))
         with pytest.warns(da.StrayDayWarning, match="2024-02-20"):
             assert min(scan.to_polars()["allocated_time"]) >= dt.datetime(2024, 2, 21)  # noqa: DTZ001 - as written
-
-
-@pytest.mark.parametrize(
-    "others",
-    [
-        {"timezone": "America/New_York"},
-        {"source_timezone": "America/New_York"},
-        {"timezone": "Asia/Tokyo", "source_timezone": "Asia/Tokyo"},
-        {"day_comparison": None},
-    ],
-    ids=["days", "records", "both", "comparison"],
-)
-def test_any_other_settings_warn(checked: Any, others: dict[str, Any]) -> None:
-    sandbox, settings, _ = checked
-    if "day_comparison" in others:
-        others = {"day_comparison": "inclusive" if settings["day_comparison"] == "exclusive" else "exclusive"}
-    client = sandbox.client(**{**settings, **others})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for condition in (da.on(DAY), da.since(DAY), da.until(DAY + dt.timedelta(days=1))):
-            client.scan_codes(ATTRS, allocated_time=condition).collect()
-    assert da.StrayDayWarning in {warning.category for warning in caught}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +129,9 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
     quarters = [dt.datetime(2024, 1, 14) + dt.timedelta(minutes=15 * n) for n in range(288)]  # noqa: DTZ001 - of the wire
     with da.Sandbox(switches={"day_zone": zone}) as service:
         service.load("promotion_code", [{"id": f"c-{time}", "allocated_time": str(time)} for time in quarters])
-        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=da.on("2024-01-15"))):
+        # A request a day: all of them together are warned of once.
+        days = da.days("2024-01-15", "2024-01-17")
+        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=days)):
             with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
                 use()
             assert len(caught) == 1

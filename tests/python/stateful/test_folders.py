@@ -471,7 +471,7 @@ BETWEEN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.fault("S11", "S12", "S14", "S15", "S16")
+@pytest.mark.fault("O9", "S11", "S12", "S14", "S15", "S16")
 def test_nights_with_every_fault_between_them(place: Callable[[int], Place], time_scale: Any, run_here: Any) -> None:
     time_scale(20)
     machine = Folders(place(0), run_here)

@@ -21,7 +21,7 @@ Change = Callable[[str, Any], Any]
 
 
 class ChangedResponses:
-    """Forwards requests to a sandbox, and remembers their texts."""
+    """Forwards requests to a sandbox."""
 
     def __init__(self, service: da.Sandbox) -> None:
         """Changes nothing at first."""
@@ -30,15 +30,6 @@ class ChangedResponses:
         self._server = RawServer(self._forward)
         self.base_url = self._server.base_url
         self.change: Change | None = None
-
-    @property
-    def asked(self) -> list[str]:
-        """The texts of all requests, in the order of their arrival."""
-        return [request.body.decode() for request in self._server.requests]
-
-    def forget(self) -> None:
-        """Forgets the requests that came until now."""
-        self._server.requests.clear()
 
     @contextmanager
     def changed(self, change: Change) -> Iterator[None]:

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
-from email.utils import format_datetime, parsedate_to_datetime
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -21,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 KEY = "AKIATESTTESTTESTTEST"
@@ -74,8 +71,6 @@ class Store:
     requests: list[Request] = field(default_factory=list)
     hook: Hook | None = None
     ignored_headers: tuple[str, ...] = ()
-    # How far its clock is behind that of this machine.
-    seconds_behind: int = 0
 
     @property
     def endpoint(self) -> str:
@@ -101,13 +96,6 @@ class Store:
     def url(self, name: str = "codes") -> str:
         """The URL of an object or folder."""
         return f"s3://{self.bucket}/{name}"
-
-    @property
-    def files(self) -> pafs.S3FileSystem:
-        """The bucket for pyarrow."""
-        return pafs.S3FileSystem(
-            access_key=KEY, secret_key=SECRET, endpoint_override=self.endpoint, scheme="http", region=REGION
-        )
 
     def names(self) -> list[str]:
         """The names of all objects."""
@@ -197,9 +185,6 @@ class _Forwarder(BaseHTTPRequestHandler):
         is_head = self.command == "HEAD"
         for name, text in headers:
             if name.lower() not in {"connection", "transfer-encoding"} | (set() if is_head else {"content-length"}):
-                if name.lower() == "last-modified":
-                    time = parsedate_to_datetime(text) - timedelta(seconds=self.store.seconds_behind)
-                    text = format_datetime(time, usegmt=True)
                 self.send_header(name, text)
         if not is_head:
             self.send_header("Content-Length", str(len(content)))
