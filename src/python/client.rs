@@ -65,7 +65,7 @@ impl RawClient {
     /// The address of the service, normalized.
     #[getter]
     fn base_url(&self) -> &str {
-        self.settings.base_url.as_str().trim_end_matches('/')
+        self.settings.connection.base_url.as_str().trim_end_matches('/')
     }
 
     /// The proxy and the CA certificates that are used: setting, value, and the variable that names it, if one does.
@@ -75,7 +75,7 @@ impl RawClient {
             Origin::Setting(_) => None,
             Origin::Environment(name) => Some(name),
         };
-        self.settings.origins().into_iter().map(|(name, value, origin)| (name, value, variable(origin))).collect()
+        self.settings.connection.origins().into_iter().map(|(name, value, origin)| (name, value, variable(origin))).collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.
