@@ -75,7 +75,12 @@ impl RawClient {
             Origin::Setting(_) => None,
             Origin::Environment(name) => Some(name),
         };
-        self.settings.connection.origins().into_iter().map(|(name, value, origin)| (name, value, variable(origin))).collect()
+        self.settings
+            .connection
+            .origins()
+            .into_iter()
+            .map(|(name, value, origin)| (name, value, variable(origin)))
+            .collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.

@@ -59,14 +59,7 @@ pub(super) fn call(
         updates.take_all(py, &mut progress)?;
         return (rows.finish(py, &last)?, figures(py, last.stats)?).into_bound_py_any(py);
     }
-    let request = async move {
-        let mut last = scan.rows(&client, &sender).await?;
-        for batch in mem::take(&mut last.blocks) {
-            // Without a receiver, the handler has failed.
-            drop(sender.send(Delivered { attempt: last.attempt, batch }.boxed()).await);
-        }
-        Ok(last)
-    };
+    let request = async move { scan.rows(&client, &sender).await };
     let taking = async move {
         let (mut waiting, mut bytes) = (Vec::new(), 0);
         while let Some(block) = blocks.recv().await {
@@ -81,7 +74,9 @@ pub(super) fn call(
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
+    spawn_call(py, request, handler, move |py, mut last, ((mut rows, mut waiting), _)| {
+        let attempt = last.attempt;
+        waiting.extend(mem::take(&mut last.blocks).into_iter().map(|batch| Delivered { attempt, batch }.boxed()));
         rows.take_all(py, waiting)?;
         Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
     })

@@ -17,8 +17,7 @@ use super::client::RawClient;
 use super::interrupt::Interrupt;
 use super::raise::raise;
 use super::runs::{RunArguments, Storage, location, raw_report};
-use super::runtime::{AbortOnDrop, PerProcess, spawn_work};
-use super::stream::{Opened, Pulled, RawStream};
+use super::stream::RawStream;
 use super::table::RawTable;
 use super::{capsule, rows, runtime, updates};
 use crate::client::Headers;
@@ -38,10 +37,6 @@ const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_byt
 const PATIENCE: Duration = Duration::from_secs(20);
 /// In which polars raises `KeyboardInterrupt` by itself, where its signal handler was not replaced.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
-const TOKEN_WAIT: Duration = Duration::from_secs(5);
-const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
-    use to_arrow() instead, or a token that lives longer";
 
 /// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
 type RawFormat = (String, u8, bool, Option<String>);
@@ -109,21 +104,20 @@ impl RawScan {
     }
 
     /// Opens a stream and sends its first requests.
-    fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
+    fn begin(&self, py: Python<'_>, scan: &Scan, options: Options, interrupt: Interrupt) -> PyResult<RawStream> {
         let core = self.client.get().core(py)?;
         let (scan, last_stats) = (scan.clone(), Arc::clone(&self.last_stats));
         let stream = || scan.stream(&core, options, last_stats);
         let (stream, records) = runtime::start(py, stream)?;
-        Ok(Opened::new(stream, records))
+        Ok(RawStream::new(stream, records, interrupt))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
-    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: &Interrupt) -> PyResult<(Opened, SchemaRef)> {
+    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: Interrupt) -> PyResult<(RawStream, SchemaRef)> {
         let options = if scan.schema(false).is_some() { BATCHES } else { LARGE_BATCHES };
-        let opened = self.begin(py, scan, options)?;
-        opened.wait_for(py, Duration::MAX, interrupt)?;
-        let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
-        Ok((opened, schema))
+        let stream = self.begin(py, scan, options, interrupt)?;
+        let schema = stream.schema(py)?;
+        Ok((stream, schema))
     }
 }
 
@@ -230,9 +224,8 @@ impl RawScan {
     /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
     #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
-        let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
-        let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
-        Ok(RawStream::new(opened, interrupt))
+        let interrupt = Interrupt::new(ends_at_interrupt, GRACE);
+        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }, interrupt)
     }
 
     /// Collects the rows in columns.
@@ -329,65 +322,58 @@ impl RawScan {
         if let Some(schema) = self.scan.schema(false) {
             return capsule::of_schema(py, &schema);
         }
-        let open = self.preview.load_full().filter(|preview| preview.stream().is_some());
-        let preview = if let Some(preview) = open {
-            preview
-        } else {
-            let (opened, schema) = self.begun(py, &self.scan, &Interrupt::new(false))?;
-            let preview = Arc::new(SchemaPreview::new(py, schema, opened)?);
-            self.preview.store(Some(Arc::clone(&preview)));
-            preview
-        };
-        capsule::of_schema(py, &preview.schema)
+        if let Some(preview) = self.preview.load_full().filter(|preview| preview.is_open()) {
+            return capsule::of_schema(py, &preview.schema);
+        }
+        let (stream, schema) = self.begun(py, &self.scan, Interrupt::default())?;
+        self.preview.store(Some(SchemaPreview::new(stream, SchemaRef::clone(&schema))));
+        capsule::of_schema(py, &schema)
     }
 
     /// Exports the stream that the last export of the schema opened, or a new one. With `ends_at_interrupt`, Ctrl-C ends
     /// it in every thread.
     fn stream_capsule<'py>(&self, py: Python<'py>, ends_at_interrupt: bool) -> PyResult<Bound<'py, PyCapsule>> {
-        let interrupt = Interrupt::new(ends_at_interrupt);
-        let (opened, schema) = match self.preview.swap(None) {
-            None => self.begun(py, &self.scan, &interrupt)?,
-            Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
-                (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
+        let interrupt = Interrupt::new(ends_at_interrupt, Duration::ZERO);
+        let (stream, schema) = match self.preview.swap(None) {
+            None => self.begun(py, &self.scan, interrupt)?,
+            Some(preview) if preview.is_open() => {
+                (preview.stream.ending_at(interrupt), SchemaRef::clone(&preview.schema))
+            }
+            Some(preview) => {
                 // The stream was closed, but a new one has to match the schema that was exported.
-                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?, &interrupt)?,
-            },
+                let scan = self.scan.frozen(&preview.schema).map_err(|error| raise(py, error))?;
+                self.begun(py, &scan, interrupt)?
+            }
         };
-        opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        capsule::of_stream(py, Pulled::new(opened, schema, interrupt))
+        stream.capsule(py, schema)
     }
 }
 
 /// A schema that was exported, and the stream that was opened to infer it: the export of the stream takes it, so both need
 /// one request.
 struct SchemaPreview {
+    stream: RawStream,
     schema: SchemaRef,
-    pending: PerProcess<PendingStream>,
-}
-
-struct PendingStream {
-    opened: Opened,
     since: Instant,
-    _close: AbortOnDrop<()>,
 }
 
 impl SchemaPreview {
-    fn new(py: Python<'_>, schema: SchemaRef, opened: Opened) -> PyResult<Self> {
-        let unused = opened.clone();
+    fn new(stream: RawStream, schema: SchemaRef) -> Arc<Self> {
+        let preview = Arc::new(Self { stream, schema, since: Instant::now() });
+        let unused = Arc::downgrade(&preview);
         // Some time after it can still be taken, so that it is never closed just after that.
-        let close = spawn_work(async move {
+        runtime::spawn_detached(async move {
             tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
-            unused.close();
+            if let Some(preview) = unused.upgrade() {
+                preview.stream.close();
+            }
         });
-        let close = close.map_err(|error| raise(py, error))?;
-        let pending = PendingStream { opened, since: Instant::now(), _close: close };
-        Ok(Self { schema, pending: PerProcess::holding(pending) })
+        preview
     }
 
-    /// The stream, unless it was kept for too long or belongs to another process.
-    fn stream(&self) -> Option<Opened> {
-        let pending = self.pending.get()?;
-        (pending.since.elapsed() < PATIENCE).then(|| pending.opened.clone())
+    /// Whether the stream can be taken: it was not kept for too long, and belongs to this process.
+    fn is_open(&self) -> bool {
+        self.since.elapsed() < PATIENCE && self.stream.is_of_this_process()
     }
 }
 

@@ -210,7 +210,8 @@ impl Transport {
             .header(header::AUTHORIZATION, prepared.authorization.clone())
             .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
-        let Sent { outcome, has_connected } = observe(sending.send(), &send_started, self.settings.timeouts.connect).await;
+        let Sent { outcome, has_connected } =
+            observe(sending.send(), &send_started, self.settings.timeouts.connect).await;
         let response = match outcome.ok_or_else(failure::never_sent)? {
             Ok(response) => response,
             Err(error) => {
