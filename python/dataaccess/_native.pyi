@@ -61,12 +61,10 @@ class RawClient:
     @property
     def origins(self) -> list[tuple[str, str, str | None]]: ...
     # A method with `wait` returns its result, or an awaitable of it.
-    def search_codes(
-        self, arguments: dict[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None, *, wait: bool
+    def search(
+        self, call: str, arguments: dict[str, Any], *, wait: bool
     ) -> Any: ...  # tuple[list[dict[str, Any]], list[dict[str, Any]]]
-    def search_items(self, arguments: dict[str, Any], *, wait: bool) -> Any: ...  # the same
-    def validate_codes(self, arguments: dict[str, Any]) -> dict[str, Any]: ...
-    def validate_items(self, arguments: dict[str, Any]) -> dict[str, Any]: ...
+    def validate(self, call: str, arguments: dict[str, Any]) -> dict[str, Any]: ...
     def scan(
         self,
         call: str,
@@ -130,7 +128,7 @@ class RawScan:
     def write(
         self,
         path: str | PathLike[str],
-        format: tuple[str, int, bool, str | None],
+        format: dict[str, str | int],
         storage_options: StorageOptions | None,
         on_progress: Callable[[dict[str, Any]], object] | None,
         *,

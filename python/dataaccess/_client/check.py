@@ -268,8 +268,10 @@ class Check:
         left = round(self._timeout - (monotonic() - self._began), 3)
         if not self._may_ask or left < _LEAST:
             raise _Unanswered
-        is_search = call != "download_segment"
-        yield client or self.client, call, ({**argument, "timeout": left},) if is_search else (argument, left)
+        if call == "download_segment":
+            yield self.client, call, (argument, left)
+        else:
+            yield client or self.client, "search", (call, {**argument, "timeout": left})
         if self._failure is not None:
             raise _Unanswered
         return self.response
@@ -354,7 +356,7 @@ class Check:
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         arguments = self.client._code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
         try:
-            body = self.client._raw.validate_codes(arguments)
+            body = self.client._raw.validate("validate_codes", arguments)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [problem._replace(argument="day", path="") for problem in error.problems]
