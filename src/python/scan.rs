@@ -339,7 +339,7 @@ impl RawScan {
                 self.begun(py, &scan, interrupt)?
             }
         };
-        stream.capsule(py, schema)
+        stream.capsule(py, &schema)
     }
 }
 

@@ -1,12 +1,13 @@
 //! A stream of batches for Python: read by threads and tasks, or pulled by another library.
 
 use std::io;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -109,10 +110,37 @@ impl RawStream {
         self.open(py)?.stream.schema().map_err(|error| raise(py, error))
     }
 
-    /// Exports the batches to another library, which pulls them.
-    pub(super) fn capsule(self, py: Python<'_>, schema: SchemaRef) -> PyResult<Bound<'_, PyCapsule>> {
+    /// Exports the batches to another library, which pulls them with or without holding the interpreter.
+    pub(super) fn capsule<'py>(self, py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
         self.open(py)?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        capsule::of_stream(py, Pulled { stream: self, schema })
+        let batches = iter::from_fn(move || {
+            // A panic must not unwind into a library of another language.
+            let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(panicked()));
+            // Most libraries raise an OSError with the text alone, so everything is in the text.
+            pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
+        });
+        capsule::of_stream(py, schema, batches)
+    }
+
+    /// The next batch for another library.
+    fn pull(&self) -> Result<Option<RecordBatch>> {
+        let open = self.get()?;
+        loop {
+            if self.interrupt.has_come() {
+                open.stream.close();
+                return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
+            }
+            match open.stream.take()? {
+                Next::Batch(batch) => return Ok(Some(batch)),
+                Next::End => return Ok(None),
+                Next::NotYet => runtime::block_without_gil(async {
+                    tokio::select! {
+                        () = open.stream.wait() => {}
+                        () = self.interrupt.come() => {}
+                    }
+                })?,
+            }
+        }
     }
 }
 
@@ -182,50 +210,5 @@ impl RawStream {
         if let Some(open) = self.open.get() {
             open.stream.close();
         }
-    }
-}
-
-/// A stream that another library pulls, with or without holding the interpreter.
-struct Pulled {
-    stream: RawStream,
-    schema: SchemaRef,
-}
-
-impl Pulled {
-    fn pull(&self) -> Result<Option<RecordBatch>> {
-        let (open, interrupt) = (self.stream.get()?, &self.stream.interrupt);
-        loop {
-            if interrupt.has_come() {
-                open.stream.close();
-                return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
-            }
-            match open.stream.take()? {
-                Next::Batch(batch) => return Ok(Some(batch)),
-                Next::End => return Ok(None),
-                Next::NotYet => runtime::block_without_gil(async {
-                    tokio::select! {
-                        () = open.stream.wait() => {}
-                        () = interrupt.come() => {}
-                    }
-                })?,
-            }
-        }
-    }
-}
-
-impl Iterator for Pulled {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        // A panic must not unwind into a library of another language.
-        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(panicked()));
-        // Most libraries raise an OSError with the text alone, so everything is in the text.
-        pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
-    }
-}
-
-impl RecordBatchReader for Pulled {
-    fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
     }
 }

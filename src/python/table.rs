@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;
-use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
@@ -142,8 +142,7 @@ impl RawTable {
 
     /// Exports a stream of all batches.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let batches = self.batches.clone().into_iter().map(Ok);
-        capsule::of_stream(py, RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema)))
+        capsule::of_stream(py, &self.schema, self.batches.clone().into_iter().map(Ok))
     }
 
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -27,7 +27,7 @@ use url::Url;
 
 use self::body::Body;
 use self::compression::Accepted;
-use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
+use self::connections::{ObservedBody, after_ready_tasks, observe};
 pub use self::headers::Headers;
 use self::recorder::{Exchange, Recorder};
 #[cfg(any(test, feature = "testing"))]
@@ -210,8 +210,7 @@ impl Transport {
             .header(header::AUTHORIZATION, prepared.authorization.clone())
             .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
-        let Sent { outcome, has_connected } =
-            observe(sending.send(), &send_started, self.settings.timeouts.connect).await;
+        let (outcome, has_connected) = observe(sending.send(), &send_started, self.settings.timeouts.connect).await;
         let response = match outcome.ok_or_else(failure::never_sent)? {
             Ok(response) => response,
             Err(error) => {
