@@ -425,7 +425,7 @@ impl Client {
     /// The time of a failed attempt in which rows arrived, without the time of a stall.
     fn arriving<B: Batch>(&self, failure: &Error, delivery: &Delivery<B>) -> Duration {
         let is_stall = failure.kind() == Kind::RequestTimeout;
-        let stall = if is_stall { self.settings.timeouts.stall } else { Duration::ZERO };
+        let stall = if is_stall { self.settings.connection.timeouts.stall } else { Duration::ZERO };
         delivery.receiving().saturating_sub(stall)
     }
 

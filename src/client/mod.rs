@@ -113,9 +113,9 @@ impl Client {
     /// # Errors
     /// `Config` for CA certificates that cannot be read.
     pub fn try_new(settings: Settings, token: Arc<dyn TokenSource>, like: Option<&Self>) -> Result<Self> {
-        let (transport, shared_limits) = match like.filter(|like| Transport::is_same(&like.settings, &settings)) {
+        let (transport, shared_limits) = match like.filter(|like| like.settings.connection == settings.connection) {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
-            None => (Transport::try_new(&settings)?, Arc::default()),
+            None => (Transport::try_new(&settings.connection)?, Arc::default()),
         };
         let policy = Policy::new(settings.retry_for);
         let policy = if settings.is_retry_for_given { policy.patient_at_first() } else { policy };
@@ -218,7 +218,7 @@ impl Client {
     /// The buffer of a use of a scan whose consumer keeps at most a batch.
     #[must_use]
     pub fn buffer(&self) -> BufferBudget {
-        BufferBudget::new(self.settings.buffered_bytes, self.settings.timeouts.unread)
+        BufferBudget::new(self.settings.buffered_bytes, self.settings.connection.timeouts.unread)
     }
 
     /// Bytes of memory that a result may take.
@@ -236,7 +236,7 @@ impl Client {
     /// The buffer of responses that are all kept in a result.
     #[must_use]
     pub fn result_buffer(&self, result: &Arc<ResultSize>) -> BufferBudget {
-        BufferBudget::new(usize::MAX, self.settings.timeouts.unread).of_result(Arc::clone(result))
+        BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread).of_result(Arc::clone(result))
     }
 
     /// Downloads the status entries of an export. `timeout` replaces the timeout of the client. A request of a wait

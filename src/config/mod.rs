@@ -11,6 +11,7 @@ mod user_agent;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -164,10 +165,10 @@ impl Arguments {
 }
 
 /// Checked [`Arguments`].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// Has no trailing slash, user, query or fragment.
-    pub(crate) base_url: Url,
+    /// How the service is reached. Clients with the same share connections.
+    pub connection: Arc<Connection>,
     /// Time zone of days, and of naive times that the caller gives.
     pub zone: Zone,
     /// Time zone of the times in records.
@@ -185,13 +186,26 @@ pub struct Settings {
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
     pub(crate) max_result_bytes: u64,
-    pub(crate) trust: Trust,
-    pub(crate) proxy: Option<Proxy>,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) user_agent: String,
-    pub(crate) record: Option<PathBuf>,
-    pub(crate) timeouts: Timeouts,
     pub(crate) buffered_bytes: usize,
+}
+
+/// How a service is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// Has no trailing slash, user, query or fragment.
+    pub base_url: Url,
+    /// The CA certificates that TLS trusts.
+    pub trust: Trust,
+    /// The proxy, if there is one.
+    pub proxy: Option<Proxy>,
+    /// Extra headers of each request.
+    pub headers: Vec<(String, String)>,
+    /// The value of `User-Agent`.
+    pub user_agent: String,
+    /// File to record the exchanges into.
+    pub record: Option<PathBuf>,
+    /// The time-outs that are not settings.
+    pub timeouts: Timeouts,
 }
 
 /// Headers that only the client sets.
@@ -199,9 +213,9 @@ const RESERVED_HEADERS: &str = "accept authorization connection content-length c
     transfer-encoding x-request-id";
 
 /// Leaves out headers and proxy, which may hold secrets.
-impl fmt::Debug for Settings {
+impl fmt::Debug for Connection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Settings").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
+        formatter.debug_struct("Connection").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
     }
 }
 
@@ -233,32 +247,37 @@ impl Settings {
         let max_result_bytes = counted("max_result_bytes", arguments.max_result_bytes).unwrap_or_else(memory::half);
         counted("known_row_cap", arguments.known_row_cap);
         let trust = arguments.trust(lookup);
+        let (is_timezone_given, is_retry_for_given) = (arguments.is_given("timezone"), arguments.is_given("retry_for"));
         match (Error::settings(refused.errors), base_url, zone, source_zone) {
             (None, Some(base_url), Some(zone), Some(source_zone)) => Ok(Self {
-                base_url,
+                connection: Arc::new(Connection {
+                    base_url,
+                    trust,
+                    proxy,
+                    headers: arguments.headers,
+                    user_agent,
+                    record: arguments.record,
+                    timeouts: Timeouts::default(),
+                }),
                 source_zone,
-                result_zone: Some(&zone).filter(|_| arguments.is_given("timezone")).cloned(),
+                result_zone: Some(&zone).filter(|_| is_timezone_given).cloned(),
                 zone,
                 day_comparison: arguments.day_comparison,
                 timeout,
                 retry_for,
-                is_retry_for_given: arguments.is_given("retry_for"),
+                is_retry_for_given,
                 code_value_type: arguments.code_value_type,
                 concurrency,
                 interval,
                 max_result_bytes,
-                trust,
-                proxy,
-                headers: arguments.headers,
-                user_agent,
-                record: arguments.record,
-                timeouts: Timeouts::default(),
                 buffered_bytes: arguments.buffered_bytes,
             }),
             (error, ..) => Err(error.unwrap_or_else(|| defect("a setting was refused without an error"))),
         }
     }
+}
 
+impl Connection {
     /// The proxy and the CA certificates that are used: the setting, its value without user and password, and where it
     /// came from. Nothing for a direct connection, or for the CA certificates of the system.
     #[must_use]

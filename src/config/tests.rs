@@ -68,7 +68,7 @@ fn the_environment_is_read_where_it_is_trusted_and_no_setting_says_otherwise() {
     let origins = |trust_env, sources: &[&str]| {
         let sources = sources.iter().map(|name| ((*name).to_owned(), String::new())).collect();
         let given = Arguments { sources, trust_env, ..arguments() };
-        let origins = Settings::resolve(given, environment).expect("good settings").origins();
+        let origins = Settings::resolve(given, environment).expect("good settings").connection.origins();
         origins.into_iter().map(|(setting, ..)| setting).collect::<Vec<_>>()
     };
     assert_eq!(origins(true, &[]), ["proxy", "ca_bundle"]);
@@ -156,7 +156,7 @@ fn plain_http_is_for_loopback_unless_allowed() {
         arguments.base_url = Some("http://cdp.internal".to_owned());
         arguments.allow_http = true;
     });
-    assert!(!far.expect("allowed").uses_tls());
+    assert!(!far.expect("allowed").connection.uses_tls());
 }
 
 #[test]
@@ -238,11 +238,11 @@ fn proxy_and_certificates_are_shown_with_their_origin_and_without_a_password() {
     };
     let used = |url: &str| {
         let arguments = Arguments { base_url: Some(url.to_owned()), ..arguments() };
-        Settings::resolve(arguments, environment).expect("good settings").origins()
+        Settings::resolve(arguments, environment).expect("good settings").connection.origins()
     };
     let proxy = ("proxy", "proxy:3128".to_owned(), Origin::Environment("HTTPS_PROXY"));
     let files = ("ca_bundle", "/etc/ca.pem".to_owned(), Origin::Environment("SSL_CERT_FILE"));
     assert_eq!(used("https://cdp.example.com"), [proxy, files.clone()]);
     assert_eq!(used("https://exempt.example.com"), [files]);
-    assert!(resolve(|_| ()).expect("good settings").origins().is_empty());
+    assert!(resolve(|_| ()).expect("good settings").connection.origins().is_empty());
 }

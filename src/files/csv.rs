@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::SchemaRef;
+use serde::Deserialize;
 
 use super::Writer;
 use super::atomic::Complete;
@@ -17,7 +18,7 @@ use crate::error::Result;
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// How values are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CsvOptions {
     /// What is between two fields: an ASCII character.
     pub separator: u8,

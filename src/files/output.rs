@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
+use serde::Deserialize;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 use super::atomic::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 
 /// How a text file is compressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compression {
     /// Not at all.
     #[default]

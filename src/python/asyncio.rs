@@ -39,7 +39,7 @@ enum Failure {
 type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 /// A call that has ended. The library makes its value on a thread that may wait for the interpreter.
-struct Ended(Result<Finish, Failure>);
+struct Ended(Finish);
 
 impl<'py> IntoPyObject<'py> for Ended {
     type Target = PyAny;
@@ -47,12 +47,7 @@ impl<'py> IntoPyObject<'py> for Ended {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let finish = || match self.0 {
-            Ok(finish) => finish(py),
-            Err(Failure::Core(error)) => Err(raise(py, error)),
-            Err(Failure::Raised(raised)) => Err(raised),
-        };
-        let ended = catch_unwind(AssertUnwindSafe(finish)).unwrap_or_else(|_| Err(raise(py, panicked())));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.0(py))).unwrap_or_else(|_| Err(raise(py, panicked())));
         ended.map(|value| value.into_bound(py))
     }
 }
@@ -91,9 +86,10 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     generic::future_into_py_with_locals::<CoreRuntime, _, _>(py, TaskLocals::new(event_loop), async move {
         let outcome = AssertUnwindSafe(both).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::Core(panicked())));
-        Ok(Ended(outcome.map(|(value, taken)| {
-            let finish: Finish = Box::new(move |py| finish(py, value, taken)?.into_py_any(py));
-            finish
+        Ok(Ended(Box::new(move |py| match outcome {
+            Ok((value, taken)) => finish(py, value, taken)?.into_py_any(py),
+            Err(Failure::Core(error)) => Err(raise(py, error)),
+            Err(Failure::Raised(raised)) => Err(raised),
         })))
     })
 }

@@ -2,8 +2,8 @@
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array as _, RecordBatch, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_array::{Array as _, RecordBatch, RecordBatchIterator, StructArray};
+use arrow_schema::{ArrowError, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -29,32 +29,14 @@ pub(super) fn of_batch<'py>(
     Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
-/// Exports a stream of batches, which the other library pulls with or without holding the interpreter.
-pub(super) fn of_stream(
-    py: Python<'_>,
-    reader: impl RecordBatchReader + Send + 'static,
-) -> PyResult<Bound<'_, PyCapsule>> {
-    let reader = Box::new(WithDictionaries { schema: with_dictionaries(&reader.schema()), reader });
+/// Exports a stream of batches of a schema, which the other library pulls with or without holding the interpreter.
+pub(super) fn of_stream<'py>(
+    py: Python<'py>,
+    schema: &Schema,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let convert = |batch| to_dictionaries(&batch).map_err(|error| ArrowError::ExternalError(Box::new(error)));
+    let batches = batches.map(move |batch| batch.and_then(convert));
+    let reader = Box::new(RecordBatchIterator::new(batches, with_dictionaries(schema)));
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
-}
-
-/// Batches whose names of values become dictionaries.
-struct WithDictionaries<R> {
-    schema: SchemaRef,
-    reader: R,
-}
-
-impl<R: RecordBatchReader> Iterator for WithDictionaries<R> {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let convert = |batch| to_dictionaries(&batch).map_err(|error| ArrowError::ExternalError(Box::new(error)));
-        self.reader.next().map(|batch| batch.and_then(convert))
-    }
-}
-
-impl<R: RecordBatchReader> RecordBatchReader for WithDictionaries<R> {
-    fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
-    }
 }

@@ -19,10 +19,9 @@ use super::token::RawToken;
 use super::{json, request, rows};
 use crate::client::Client;
 use crate::config::{self, Arguments, Origin, Settings, environment};
-use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, defect};
-use crate::filter::{Plan, export};
+use crate::filter::export;
 use crate::scan::{Scan, Stats};
 use crate::time::{Calendar, Moment};
 use crate::transport::{self, Transport};
@@ -65,7 +64,7 @@ impl RawClient {
     /// The address of the service, normalized.
     #[getter]
     fn base_url(&self) -> &str {
-        self.settings.base_url.as_str().trim_end_matches('/')
+        self.settings.connection.base_url.as_str().trim_end_matches('/')
     }
 
     /// The proxy and the CA certificates that are used: setting, value, and the variable that names it, if one does.
@@ -75,7 +74,12 @@ impl RawClient {
             Origin::Setting(_) => None,
             Origin::Environment(name) => Some(name),
         };
-        self.settings.origins().into_iter().map(|(name, value, origin)| (name, value, variable(origin))).collect()
+        self.settings
+            .connection
+            .origins()
+            .into_iter()
+            .map(|(name, value, origin)| (name, value, variable(origin)))
+            .collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.
@@ -83,35 +87,21 @@ impl RawClient {
         self.settings.zone.wall_clock(Moment::at(milliseconds))
     }
 
-    /// Searches promotion codes. Returns the rows and their warnings.
-    #[pyo3(signature = (arguments, on_progress=None, *, wait))]
-    fn search_codes<'py>(
-        &self,
-        arguments: &Bound<'py, PyDict>,
-        on_progress: Option<Py<PyAny>>,
-        wait: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let calendar = self.calendar(None);
-        let plan = request::search_of_codes(arguments, &calendar)?;
-        self.search("search_codes", arguments, plan, &calendar, on_progress, wait)
+    /// Sends a search: `search_codes` or `search_items`. Returns the rows and their warnings.
+    #[pyo3(signature = (call, arguments, *, wait))]
+    fn search<'py>(&self, call: &str, arguments: &Bound<'py, PyDict>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (py, calendar) = (arguments.py(), self.calendar(None));
+        let (name, plan) = request::plan(call, arguments, &calendar)?;
+        let scan = self.timed(Scan::of_rows(name, plan, &calendar)).within(timeout(arguments)?).bounded();
+        // Nobody sees the other figures of a search.
+        let warnings = |py: Python<'_>, stats: Stats| Ok(pythonize(py, &stats.warnings)?.unbind());
+        rows::call(py, wait, self.core(py)?, scan, None, warnings)
     }
 
-    /// Searches any business object. Returns the rows and their warnings.
-    #[pyo3(signature = (arguments, *, wait))]
-    fn search_items<'py>(&self, arguments: &Bound<'py, PyDict>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
-        let calendar = self.calendar(None);
-        let plan = request::items(arguments, &calendar)?.into();
-        self.search("search_items", arguments, plan, &calendar, None, wait)
-    }
-
-    /// The checked body of a promotion code search, as a dict. Sends nothing.
-    fn validate_codes<'py>(&self, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        request::body(arguments.py(), &request::codes(arguments, &self.calendar(None))?)
-    }
-
-    /// The checked body of an item search, as a dict. Sends nothing.
-    fn validate_items<'py>(&self, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        request::body(arguments.py(), &request::items(arguments, &self.calendar(None))?)
+    /// The checked body of a search, as a dict. Sends nothing.
+    fn validate<'py>(&self, call: &str, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        let search = request::search(call, arguments, &self.calendar(None))?;
+        Ok(pythonize(arguments.py(), &search.body)?)
     }
 
     /// A scan, or a task of one from the arguments of its request. Sends nothing. `now` is the time of an equal scan that
@@ -142,7 +132,8 @@ impl RawClient {
         wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = export_id.py();
-        let (core, export) = (self.core(py)?, export_body(export_id)?);
+        let core = self.core(py)?;
+        let export = export::check(&input(export_id)?).map_err(|error| raise(py, error))?;
         let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
         call(py, wait, async move { core.download(export, timeout, polls).await }, dict)
     }
@@ -243,32 +234,11 @@ impl RawClient {
     fn timed(&self, scan: Scan) -> Scan {
         scan.with_times(&self.settings.source_zone, self.settings.result_zone.as_ref())
     }
-
-    fn search<'py>(
-        &self,
-        name: &'static str,
-        arguments: &Bound<'py, PyDict>,
-        plan: Plan,
-        calendar: &Calendar,
-        on_progress: Option<Py<PyAny>>,
-        wait: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = arguments.py();
-        let scan = self.timed(Scan::of_rows(name, plan, calendar)).within(timeout(arguments)?).bounded();
-        let on_progress = on_progress.filter(|_| scan.requests() > 1);
-        // Nobody sees the other figures of a search.
-        let warnings = |py: Python<'_>, stats: Stats| Ok(pythonize(py, &stats.warnings)?.unbind());
-        rows::call(py, wait, self.core(py)?, scan, on_progress, warnings)
-    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the end of a call owns its result")]
 fn dict(py: Python<'_>, envelope: Envelope) -> PyResult<Py<PyDict>> {
-    json::envelope(py, &envelope).map(Bound::unbind)
-}
-
-fn export_body(export_id: &Bound<'_, PyAny>) -> PyResult<DownloadBody> {
-    export::check(&input(export_id)?).map_err(|error| raise(export_id.py(), error))
+    json::members(py, &envelope.members).map(Bound::unbind)
 }
 
 /// Scheme, host and port of a base URL, as a client would send to it; None for what no client accepts.

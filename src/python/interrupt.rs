@@ -10,25 +10,18 @@ use pyo3::prelude::*;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// When Ctrl-C came last.
-type Received = watch::Receiver<Instant>;
-
 /// Ends a stream when Ctrl-C comes, if that is wanted.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Interrupt {
-    received: Option<Received>,
+    /// When it came last.
+    received: Option<watch::Receiver<Instant>>,
     grace: Duration,
 }
 
 impl Interrupt {
-    /// Ctrl-C from now on, where `is_wanted`.
-    pub(super) fn new(is_wanted: bool) -> Self {
-        Self { received: if is_wanted { socket::received() } else { None }, grace: Duration::ZERO }
-    }
-
-    /// The same, for a library that may end the stream by itself within so much time.
-    pub(super) fn after(self, grace: Duration) -> Self {
-        Self { grace, ..self }
+    /// Ctrl-C from now on, where `is_wanted`. The library that reads the stream may end it by itself within `grace`.
+    pub(super) fn new(is_wanted: bool, grace: Duration) -> Self {
+        Self { received: if is_wanted { socket::received() } else { None }, grace }
     }
 
     /// Whether it has come.
@@ -64,10 +57,10 @@ mod socket {
     use std::os::unix::net::UnixStream;
 
     use pyo3::prelude::*;
+    use tokio::io::AsyncReadExt;
     use tokio::sync::watch;
     use tokio::time::Instant;
 
-    use super::Received;
     use crate::python::runtime::{PerProcess, spawn_detached};
 
     /// The number of the signal, which POSIX fixes.
@@ -78,7 +71,7 @@ mod socket {
 
     struct Interrupts {
         written: UnixStream,
-        received: Received,
+        received: watch::Receiver<Instant>,
     }
 
     pub(super) fn descriptor(py: Python<'_>) -> PyResult<Option<i32>> {
@@ -86,7 +79,7 @@ mod socket {
         Ok(Some(interrupts.written.as_raw_fd()))
     }
 
-    pub(super) fn received() -> Option<Received> {
+    pub(super) fn received() -> Option<watch::Receiver<Instant>> {
         let mut received = INTERRUPTS.get()?.received.clone();
         received.mark_unchanged();
         Some(received)
@@ -98,25 +91,15 @@ mod socket {
             written.set_nonblocking(true)?;
             read.set_nonblocking(true)?;
             let (sender, received) = watch::channel(Instant::now());
-            spawn_detached(async move { drop(relay(read, &sender).await) });
-            Ok(Self { written, received })
-        }
-    }
-
-    /// Passes on each Ctrl-C.
-    async fn relay(read: UnixStream, sender: &watch::Sender<Instant>) -> io::Result<()> {
-        let (read, mut signals) = (tokio::net::UnixStream::from_std(read)?, [0; 64]);
-        loop {
-            read.readable().await?;
-            match read.try_read(&mut signals) {
-                Ok(0) => return Ok(()),
-                Ok(count) if signals.iter().take(count).any(|signal| *signal == SIGINT) => {
-                    sender.send_replace(Instant::now());
+            spawn_detached(async move {
+                let Ok(mut read) = tokio::net::UnixStream::from_std(read) else { return };
+                while let Ok(signal) = read.read_u8().await {
+                    if signal == SIGINT {
+                        sender.send_replace(Instant::now());
+                    }
                 }
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
+            });
+            Ok(Self { written, received })
         }
     }
 }
@@ -124,14 +107,14 @@ mod socket {
 #[cfg(not(unix))]
 mod socket {
     use pyo3::prelude::*;
-
-    use super::Received;
+    use tokio::sync::watch;
+    use tokio::time::Instant;
 
     pub(super) fn descriptor(_py: Python<'_>) -> PyResult<Option<i32>> {
         Ok(None)
     }
 
-    pub(super) fn received() -> Option<Received> {
+    pub(super) fn received() -> Option<watch::Receiver<Instant>> {
         None
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::raise::raise;
-use crate::decode::{self, BorrowedString, Envelope, Member, Members};
+use crate::decode::{self, BorrowedString, Member, Members};
 use crate::error::{Error, Problem};
 
 /// A value of valid JSON.
@@ -59,12 +59,8 @@ pub(super) fn integer<'py>(py: Python<'py>, digits: &str) -> PyResult<Bound<'py,
     }
 }
 
-/// A complete response as a dict, in the order of the wire.
-pub(super) fn envelope<'py>(py: Python<'py>, envelope: &Envelope) -> PyResult<Bound<'py, PyDict>> {
-    members(py, &envelope.members)
-}
-
-fn members<'py>(py: Python<'py>, members: &[(String, Member)]) -> PyResult<Bound<'py, PyDict>> {
+/// Members of a response as a dict, in the order of the wire.
+pub(super) fn members<'py>(py: Python<'py>, members: &[(String, Member)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, member) in members {
         match member {

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use pythonize::pythonize;
 
 use super::input::input;
 use super::raise::raise;
@@ -20,13 +19,26 @@ fn argument(arguments: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResu
     arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
 }
 
-/// A promotion code search.
-pub(super) fn codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
-    codes::check(codes_arguments(arguments)?, calendar).map_err(|error| raise(arguments.py(), error))
+/// Whether a call is one for promotion codes, and not for any business object.
+fn is_of_codes(call: &str) -> bool {
+    call.ends_with("_codes")
 }
 
-/// The request of a promotion code search, or one for each day of a range.
-pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Plan> {
+/// The request of a call.
+pub(super) fn search(call: &str, arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
+    let checked = if is_of_codes(call) {
+        codes::check(codes_arguments(arguments)?, calendar)
+    } else {
+        items::check(items_arguments(arguments)?, calendar)
+    };
+    checked.map_err(|error| raise(arguments.py(), error))
+}
+
+/// The public name of a search and its request, or one for each day of a range of promotion codes.
+pub(super) fn plan(call: &str, arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<(&'static str, Plan)> {
+    if !is_of_codes(call) {
+        return Ok(("search_items", search(call, arguments, calendar)?.into()));
+    }
     let given = codes_arguments(arguments)?;
     let is_range = match &given.allocated_time {
         InputValue::Comparison(comparison) => matches!(comparison.value, InputValue::Days(_)),
@@ -37,12 +49,7 @@ pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar
     } else {
         codes::check(given, calendar).map(Plan::from)
     };
-    plan.map_err(|error| raise(arguments.py(), error))
-}
-
-/// A search of any business object.
-pub(super) fn items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
-    items::check(items_arguments(arguments)?, calendar).map_err(|error| raise(arguments.py(), error))
+    Ok(("search_codes", plan.map_err(|error| raise(arguments.py(), error))?))
 }
 
 /// A scan. Raises the problems of its arguments and of the schema together. The request of a task has as many values as the
@@ -54,7 +61,7 @@ pub(super) fn scan(
     calendar: &Calendar,
     is_task: bool,
 ) -> PyResult<Scan> {
-    let is_of_codes = call == "scan_codes";
+    let is_of_codes = is_of_codes(call);
     let operation = if is_of_codes { "scan_codes" } else { "scan_items" };
     let most = if is_task { usize::MAX } else { values_per_request() };
     let plan = if is_of_codes && !is_task {
@@ -99,11 +106,6 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
         limit: argument(arguments, intern!(py, "limit"))?,
         known_row_cap: argument(arguments, intern!(py, "known_row_cap"))?,
     })
-}
-
-/// The checked body of a search, as a dict.
-pub(super) fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {
-    Ok(pythonize(py, &search.body)?)
 }
 
 /// The IANA name of a time zone as it is usually written; None if there is no such zone.

@@ -2,6 +2,7 @@
 //!
 //! Each dict is a copy of a template, so that no key is made twice. Equal strings of a column are one object.
 
+use std::borrow::Borrow;
 use std::hash::BuildHasher as _;
 use std::mem;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use super::updates::{self, Updates};
 use crate::cells::{Block, Cell, Value};
 use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastRows, Scan, Stats};
+use crate::scan::{Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
@@ -53,28 +54,31 @@ pub(super) fn call(
         // The sender is part of the outcome: dropped before it, it would wake this thread too.
         let request = async move { Ok((scan.rows(&client, &sender).await?, sender)) };
         let (last, _sender) = block_with(py, request, blocks, |py, block| {
-            rows.take(py, block)?;
+            if let Some(Delivered { attempt, batch }) = block {
+                rows.append(py, attempt, &batch)?;
+            }
             updates.take_all(py, &mut progress)
         })?;
         updates.take_all(py, &mut progress)?;
-        return (rows.finish(py, &last)?, figures(py, last.stats)?).into_bound_py_any(py);
+        return (rows.finish(py, last.attempt, last.blocks)?, figures(py, last.stats)?).into_bound_py_any(py);
     }
     let request = async move {
         let mut last = scan.rows(&client, &sender).await?;
+        // The thread that makes the results of all calls is not for many rows.
         for batch in mem::take(&mut last.blocks) {
             // Without a receiver, the handler has failed.
-            drop(sender.send(Delivered { attempt: last.attempt, batch }.boxed()).await);
+            drop(sender.send(Delivered { attempt: last.attempt, batch: Box::new(batch) }).await);
         }
         Ok(last)
     };
     let taking = async move {
         let (mut waiting, mut bytes) = (Vec::new(), 0);
-        while let Some(block) = blocks.recv().await {
-            bytes += block.batch.bytes();
-            waiting.push(block);
+        while let Some(Delivered { attempt, batch }) = blocks.recv().await {
+            bytes += batch.bytes();
+            waiting.push((attempt, batch));
             if bytes > LARGE {
                 let taken = mem::take(&mut waiting);
-                rows = with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
+                rows = with_gil(move |py| rows.append_all(py, taken).map(|()| rows)).await?;
                 bytes = 0;
             }
         }
@@ -82,68 +86,56 @@ pub(super) fn call(
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
     spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
-        rows.take_all(py, waiting)?;
-        Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
+        rows.append_all(py, waiting)?;
+        Ok((rows.finish(py, last.attempt, last.blocks)?, figures(py, last.stats)?))
     })
 }
 
-/// The rows that have arrived.
+/// The rows that have arrived, as dicts.
 struct Rows {
-    dicts: RecordDicts,
-    list: OfAttempt<Py<PyList>>,
-}
-
-impl Rows {
-    /// No rows yet. Each will have these keys in this order.
-    fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
-        Ok(Self { dicts: RecordDicts::new(py, attributes)?, list: OfAttempt::new(PyList::empty(py).unbind()) })
-    }
-
-    /// All rows, with the last ones, now that the result is complete.
-    fn finish(mut self, py: Python<'_>, rows: &LastRows) -> PyResult<Py<PyList>> {
-        let list = self.list.of_last(rows.attempt, || PyList::empty(py).unbind());
-        for block in &rows.blocks {
-            self.dicts.append(block, list.bind(py))?;
-            py.check_signals()?;
-        }
-        Ok(list)
-    }
-
-    fn take(&mut self, py: Python<'_>, block: Option<Delivered<Box<Block>>>) -> PyResult<()> {
-        let Some(Delivered { attempt, batch }) = block else { return Ok(()) };
-        self.dicts.append(&batch, self.list.of(attempt, || PyList::empty(py).unbind()).bind(py))
-    }
-
-    /// Takes blocks on a thread of ours, which gives the interpreter away between two of them.
-    fn take_all(&mut self, py: Python<'_>, blocks: Vec<Delivered<Box<Block>>>) -> PyResult<()> {
-        for (index, block) in blocks.into_iter().enumerate() {
-            if index > 0 {
-                py.detach(thread::yield_now);
-            }
-            self.take(py, Some(block))?;
-        }
-        Ok(())
-    }
-}
-
-/// Makes dicts of the records of blocks.
-struct RecordDicts {
     template: Arc<RowTemplate>,
     /// The keys of the last record that were not requested. The next one probably has the same.
     extras: Vec<Py<PyString>>,
     strings: Strings,
+    list: OfAttempt<Py<PyList>>,
 }
 
-impl RecordDicts {
-    /// Each dict will have these keys first, in this order.
+impl Rows {
+    /// No rows yet. Each will have these keys first, in this order.
     fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
-        let template = RowTemplate::of(py, attributes)?;
-        Ok(Self { template, extras: Vec::new(), strings: Strings::new(attributes.len()) })
+        Ok(Self {
+            template: RowTemplate::of(py, attributes)?,
+            extras: Vec::new(),
+            strings: Strings::new(attributes.len()),
+            list: OfAttempt::new(PyList::empty(py).unbind()),
+        })
     }
 
-    /// Appends a dict for each record of a block.
-    fn append(&mut self, block: &Block, list: &Bound<'_, PyList>) -> PyResult<()> {
-        let py = list.py();
+    /// All rows, with the last ones, now that the result is complete.
+    fn finish(mut self, py: Python<'_>, attempt: u32, last: Vec<Block>) -> PyResult<Py<PyList>> {
+        self.append_all(py, last.into_iter().map(|block| (attempt, block)))?;
+        Ok(self.list.of_last(attempt, || PyList::empty(py).unbind()))
+    }
+
+    /// Appends the records of blocks. Other threads, as that of an event loop, have their turn between two of them.
+    fn append_all<B: Borrow<Block>>(
+        &mut self,
+        py: Python<'_>,
+        blocks: impl IntoIterator<Item = (u32, B)>,
+    ) -> PyResult<()> {
+        for (index, (attempt, block)) in blocks.into_iter().enumerate() {
+            if index > 0 {
+                py.check_signals()?;
+                py.detach(thread::yield_now);
+            }
+            self.append(py, attempt, block.borrow())?;
+        }
+        Ok(())
+    }
+
+    /// Appends a dict for each record of a block of an attempt.
+    fn append(&mut self, py: Python<'_>, attempt: u32, block: &Block) -> PyResult<()> {
+        let list = self.list.of(attempt, || PyList::empty(py).unbind()).bind(py);
         let template = self.template.row.bind(py);
         let mut cursor = 0;
         for row in 0..block.rows() {

@@ -289,17 +289,12 @@ fn poll_for<T>(limit: Duration, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T
 
 /// A task that is aborted when this is dropped.
 #[derive(Debug)]
-pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
+struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// Starts a task that is aborted when the returned value is dropped.
-pub(super) fn spawn_work(work: impl Future<Output = ()> + Send + 'static) -> Result<AbortOnDrop<()>> {
-    runtime().map(|runtime| AbortOnDrop(runtime.spawn(work)))
 }
 
 /// Starts a task that ends by itself.

@@ -17,15 +17,15 @@ use super::client::RawClient;
 use super::interrupt::Interrupt;
 use super::raise::raise;
 use super::runs::{RunArguments, Storage, location, raw_report};
-use super::runtime::{AbortOnDrop, PerProcess, spawn_work};
-use super::stream::{Opened, Pulled, RawStream};
+use super::stream::RawStream;
 use super::table::RawTable;
+use super::updates::Events;
 use super::{capsule, rows, runtime, updates};
 use crate::client::Headers;
 use crate::columns::Options;
-use crate::error::defect;
-use crate::files::{Complete, Compression, CsvOptions, RowMemory};
-use crate::scan::{Format, LastStats, Scan, Stats};
+use crate::error::{Result, defect};
+use crate::files::{Complete, RowMemory};
+use crate::scan::{Collected, Format, LastStats, Scan, Stats};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
@@ -38,27 +38,6 @@ const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_byt
 const PATIENCE: Duration = Duration::from_secs(20);
 /// In which polars raises `KeyboardInterrupt` by itself, where its signal handler was not replaced.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
-const TOKEN_WAIT: Duration = Duration::from_secs(5);
-const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
-    use to_arrow() instead, or a token that lives longer";
-
-/// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
-type RawFormat = (String, u8, bool, Option<String>);
-
-/// The format of a file.
-fn format_of((name, separator, escape_formulas, compression): RawFormat) -> Format {
-    let compression = match compression.as_deref() {
-        Some("gzip") => Compression::Gzip,
-        Some("zstd") => Compression::Zstd,
-        _ => Compression::None,
-    };
-    match name.as_str() {
-        "parquet" => Format::Parquet,
-        "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
-        _ => Format::JsonLines { compression },
-    }
-}
 
 /// The figures of a use of a scan as a dict.
 pub(super) fn figures<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyAny>> {
@@ -103,27 +82,47 @@ impl RawScan {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
     }
 
+    /// Another scan of this client, which reports the figures of its uses here.
+    fn with(&self, py: Python<'_>, scan: Scan) -> Self {
+        Self { last_stats: Arc::clone(&self.last_stats), ..Self::new(self.client.clone_ref(py), scan) }
+    }
+
+    /// Collects rows, and keeps their figures as the last ones.
+    fn collected<'py>(
+        &self,
+        py: Python<'py>,
+        wait: bool,
+        collecting: impl Future<Output = Result<Collected>> + Send + 'static,
+        events: Events,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let last_stats = Arc::clone(&self.last_stats);
+        updates::call(py, wait, collecting, events, on_progress, move |_, collected| {
+            last_stats.store(Some(Arc::clone(&collected.stats)));
+            Ok(RawTable::new(collected))
+        })
+    }
+
     /// How long the client retries; None of one that is closed.
     fn retry_for(&self, py: Python<'_>) -> Option<Duration> {
         self.client.get().core(py).ok().map(|core| core.retry_for())
     }
 
     /// Opens a stream and sends its first requests.
-    fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
+    fn begin(&self, py: Python<'_>, scan: &Scan, options: Options, interrupt: Interrupt) -> PyResult<RawStream> {
         let core = self.client.get().core(py)?;
         let (scan, last_stats) = (scan.clone(), Arc::clone(&self.last_stats));
         let stream = || scan.stream(&core, options, last_stats);
         let (stream, records) = runtime::start(py, stream)?;
-        Ok(Opened::new(stream, records))
+        Ok(RawStream::new(stream, records, interrupt))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
-    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: &Interrupt) -> PyResult<(Opened, SchemaRef)> {
+    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: Interrupt) -> PyResult<(RawStream, SchemaRef)> {
         let options = if scan.schema(false).is_some() { BATCHES } else { LARGE_BATCHES };
-        let opened = self.begin(py, scan, options)?;
-        opened.wait_for(py, Duration::MAX, interrupt)?;
-        let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
-        Ok((opened, schema))
+        let stream = self.begin(py, scan, options, interrupt)?;
+        let schema = stream.schema(py)?;
+        Ok((stream, schema))
     }
 }
 
@@ -182,14 +181,12 @@ impl RawScan {
     /// here.
     fn in_zone(&self, py: Python<'_>, zone: Option<&str>) -> PyResult<Self> {
         let zone = zone.map(Zone::try_new).transpose().map_err(|error| raise(py, error))?;
-        let last_stats = Arc::clone(&self.last_stats);
-        Ok(Self { last_stats, ..Self::new(self.client.clone_ref(py), self.scan.in_zone(zone.as_ref())) })
+        Ok(self.with(py, self.scan.in_zone(zone.as_ref())))
     }
 
     /// The same scan with the zone of results of another one, with which it shares inferred types, and which reports the figures of its uses there.
     fn for_use_of(&self, py: Python<'_>, other: &Self) -> Self {
-        let scan = self.scan.in_zone(other.scan.result_zone()).assuming(&other.scan);
-        Self { last_stats: Arc::clone(&other.last_stats), ..Self::new(self.client.clone_ref(py), scan) }
+        other.with(py, self.scan.in_zone(other.scan.result_zone()).assuming(&other.scan))
     }
 
     /// The IANA name of the zone of times in records.
@@ -230,9 +227,8 @@ impl RawScan {
     /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
     #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
-        let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
-        let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
-        Ok(RawStream::new(opened, interrupt))
+        let interrupt = Interrupt::new(ends_at_interrupt, GRACE);
+        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }, interrupt)
     }
 
     /// Collects the rows in columns.
@@ -247,13 +243,9 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let core = self.client.get().core(py)?;
         let (scan, events) = updates::reporting(self.scan.limited(limit), on_progress.as_ref());
-        let last_stats = Arc::clone(&self.last_stats);
-        let collecting = async move {
-            let collected = scan.collect(&core, Options { views, widen: true, ..LARGE_BATCHES }).await?;
-            last_stats.store(Some(Arc::clone(&collected.stats)));
-            Ok(collected)
-        };
-        updates::call(py, wait, collecting, events, on_progress, |_, collected| Ok(RawTable::new(collected)))
+        let options = Options { views, widen: true, ..LARGE_BATCHES };
+        let collecting = async move { scan.collect(&core, options).await };
+        self.collected(py, wait, collecting, events, on_progress)
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
@@ -263,14 +255,14 @@ impl RawScan {
         rows::call(py, wait, core, self.scan.clone(), on_progress, used(&self.last_stats))
     }
 
-    /// Writes the rows to a file of a format: see [`RawFormat`]. Returns their figures, and the file, which appears when
+    /// Writes the rows to a file of a format, which is a dict. Returns their figures, and the file, which appears when
     /// it is published.
     #[pyo3(signature = (path, format, storage_options, on_progress, *, wait))]
     fn write<'py>(
         &self,
         py: Python<'py>,
         path: PathBuf,
-        format: RawFormat,
+        format: &Bound<'py, PyAny>,
         storage_options: Storage,
         on_progress: Option<Py<PyAny>>,
         wait: bool,
@@ -278,11 +270,11 @@ impl RawScan {
         let location = location(py, path, storage_options, self.retry_for(py))?;
         let core = self.client.get().core(py)?;
         let (scan, events) = updates::reporting(self.scan.clone(), on_progress.as_ref());
-        let format = format_of(format);
+        let format: Format = depythonize(format)?;
         let writing = async move { scan.write(&core, &location, format).await };
         let used = used(&self.last_stats);
         updates::call(py, wait, writing, events, on_progress, |py, (stats, complete)| {
-            Ok((used(py, stats)?, RawUnpublished::new(complete)))
+            Ok((used(py, stats)?, RawUnpublished(Mutex::new(Some(complete)))))
         })
     }
 
@@ -313,15 +305,10 @@ impl RawScan {
         wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
         // A folder can be read without a token, and after the client was closed.
-        let memory = RowMemory::new(self.client.get().max_result_bytes());
-        let reading = async move {
-            let collected = scan.read(&folder, ignore_missing, &memory).await?;
-            last_stats.store(Some(Arc::clone(&collected.stats)));
-            Ok(collected)
-        };
-        runtime::call(py, wait, reading, |_, collected| Ok(RawTable::new(collected)))
+        let (scan, memory) = (self.scan.clone(), RowMemory::new(self.client.get().max_result_bytes()));
+        let reading = async move { scan.read(&folder, ignore_missing, &memory).await };
+        self.collected(py, wait, reading, None, None)
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.
@@ -329,65 +316,58 @@ impl RawScan {
         if let Some(schema) = self.scan.schema(false) {
             return capsule::of_schema(py, &schema);
         }
-        let open = self.preview.load_full().filter(|preview| preview.stream().is_some());
-        let preview = if let Some(preview) = open {
-            preview
-        } else {
-            let (opened, schema) = self.begun(py, &self.scan, &Interrupt::new(false))?;
-            let preview = Arc::new(SchemaPreview::new(py, schema, opened)?);
-            self.preview.store(Some(Arc::clone(&preview)));
-            preview
-        };
-        capsule::of_schema(py, &preview.schema)
+        if let Some(preview) = self.preview.load_full().filter(|preview| preview.is_open()) {
+            return capsule::of_schema(py, &preview.schema);
+        }
+        let (stream, schema) = self.begun(py, &self.scan, Interrupt::default())?;
+        self.preview.store(Some(SchemaPreview::new(stream, SchemaRef::clone(&schema))));
+        capsule::of_schema(py, &schema)
     }
 
     /// Exports the stream that the last export of the schema opened, or a new one. With `ends_at_interrupt`, Ctrl-C ends
     /// it in every thread.
     fn stream_capsule<'py>(&self, py: Python<'py>, ends_at_interrupt: bool) -> PyResult<Bound<'py, PyCapsule>> {
-        let interrupt = Interrupt::new(ends_at_interrupt);
-        let (opened, schema) = match self.preview.swap(None) {
-            None => self.begun(py, &self.scan, &interrupt)?,
-            Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
-                (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
+        let interrupt = Interrupt::new(ends_at_interrupt, Duration::ZERO);
+        let (stream, schema) = match self.preview.swap(None) {
+            None => self.begun(py, &self.scan, interrupt)?,
+            Some(preview) if preview.is_open() => {
+                (preview.stream.ending_at(interrupt), SchemaRef::clone(&preview.schema))
+            }
+            Some(preview) => {
                 // The stream was closed, but a new one has to match the schema that was exported.
-                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?, &interrupt)?,
-            },
+                let scan = self.scan.frozen(&preview.schema).map_err(|error| raise(py, error))?;
+                self.begun(py, &scan, interrupt)?
+            }
         };
-        opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        capsule::of_stream(py, Pulled::new(opened, schema, interrupt))
+        stream.capsule(py, &schema)
     }
 }
 
 /// A schema that was exported, and the stream that was opened to infer it: the export of the stream takes it, so both need
 /// one request.
 struct SchemaPreview {
+    stream: RawStream,
     schema: SchemaRef,
-    pending: PerProcess<PendingStream>,
-}
-
-struct PendingStream {
-    opened: Opened,
     since: Instant,
-    _close: AbortOnDrop<()>,
 }
 
 impl SchemaPreview {
-    fn new(py: Python<'_>, schema: SchemaRef, opened: Opened) -> PyResult<Self> {
-        let unused = opened.clone();
+    fn new(stream: RawStream, schema: SchemaRef) -> Arc<Self> {
+        let preview = Arc::new(Self { stream, schema, since: Instant::now() });
+        let unused = Arc::downgrade(&preview);
         // Some time after it can still be taken, so that it is never closed just after that.
-        let close = spawn_work(async move {
+        runtime::spawn_detached(async move {
             tokio::time::sleep(PATIENCE + PATIENCE / 4).await;
-            unused.close();
+            if let Some(preview) = unused.upgrade() {
+                preview.stream.close();
+            }
         });
-        let close = close.map_err(|error| raise(py, error))?;
-        let pending = PendingStream { opened, since: Instant::now(), _close: close };
-        Ok(Self { schema, pending: PerProcess::holding(pending) })
+        preview
     }
 
-    /// The stream, unless it was kept for too long or belongs to another process.
-    fn stream(&self) -> Option<Opened> {
-        let pending = self.pending.get()?;
-        (pending.since.elapsed() < PATIENCE).then(|| pending.opened.clone())
+    /// Whether the stream can be taken: it was not kept for too long, and belongs to this process.
+    fn is_open(&self) -> bool {
+        self.since.elapsed() < PATIENCE && self.stream.is_of_this_process()
     }
 }
 
@@ -395,35 +375,25 @@ impl SchemaPreview {
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawUnpublished(Mutex<Option<Complete>>);
 
-impl RawUnpublished {
-    const fn new(complete: Complete) -> Self {
-        Self(Mutex::new(Some(complete)))
-    }
-
-    fn take(&self, py: Python<'_>, abandoned: &CancellationToken) -> PyResult<Complete> {
-        let complete = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let complete = complete.ok_or_else(|| defect("the file was published already"));
-        complete.map(|complete| complete.unless(abandoned)).map_err(|error| raise(py, error))
-    }
-}
-
 #[pymethods]
 impl RawUnpublished {
     /// Moves the file to its path, or uploads it, and returns its size. After Ctrl-C, or once the future was cancelled, it
     /// does not appear.
     #[pyo3(signature = (*, wait))]
     fn publish<'py>(&self, py: Python<'py>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        let complete = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let complete = complete.ok_or_else(|| raise(py, defect("the file was published already")))?;
         let abandoned = CancellationToken::new();
-        let complete = self.take(py, &abandoned)?;
-        let published = async move { complete.publish().await.map(|published| published.bytes) };
-        if wait {
-            let _ends = abandoned.drop_guard();
-            return runtime::call(py, wait, published, |_, bytes| Ok(bytes));
+        let complete = complete.unless(&abandoned);
+        let abandon = abandoned.clone().drop_guard();
+        let publishing = async move { complete.publish().await.map(|published| published.bytes) };
+        let published = runtime::call(py, wait, publishing, |_, bytes| Ok(bytes))?;
+        if !wait {
+            abandon.disarm();
+            let cancel = PyCFunction::new_closure(py, None, None, move |_, _| abandoned.cancel())?;
+            published.call_method1("add_done_callback", (cancel,))?;
         }
-        let future = runtime::call(py, wait, published, |_, bytes| Ok(bytes))?;
-        let cancel = PyCFunction::new_closure(py, None, None, move |_, _| abandoned.cancel())?;
-        future.call_method1("add_done_callback", (cancel,))?;
-        Ok(future)
+        Ok(published)
     }
 
     /// Removes the file.

@@ -1,13 +1,13 @@
 //! A stream of batches for Python: read by threads and tasks, or pulled by another library.
 
 use std::io;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::ArrowError;
-use arrow_schema::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -25,91 +25,122 @@ use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
 use crate::time::Moment;
 
+/// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
+const TOKEN_WAIT: Duration = Duration::from_secs(5);
+const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
+    use to_arrow() instead, or a token that lives longer";
+
 /// A stream, with the log records of its tasks.
-pub(super) struct Open {
-    pub(super) stream: Stream,
+struct Open {
+    stream: Stream,
     records: Records,
 }
 
-impl Open {
-    /// Closes the stream and raises if Ctrl-C has come.
-    fn check(&self, py: Python<'_>, interrupt: &Interrupt) -> PyResult<()> {
-        if !interrupt.has_come() {
-            return Ok(());
-        }
-        self.stream.close();
-        // Otherwise the handler of Python would raise it once more in the main thread.
-        py.check_signals()?;
-        Err(PyKeyboardInterrupt::new_err(()))
-    }
-}
-
-/// An open stream, for the process that opened it.
+/// The batches of a scan. Clones share them.
+#[pyclass(frozen, skip_from_py_object, module = "dataaccess._native")]
 #[derive(Clone)]
-pub(super) struct Opened(Arc<PerProcess<Open>>);
-
-impl Opened {
-    pub(super) fn new(stream: Stream, records: Records) -> Self {
-        Self(Arc::new(PerProcess::holding(Open { stream, records })))
-    }
-
-    /// The stream, unless it was opened before a fork.
-    pub(super) fn get(&self) -> Result<Arc<Open>> {
-        self.0.get().ok_or_else(|| {
-            Error::new(Kind::ClientClosed, "a stream that was opened before a fork cannot be read after it")
-                .with_hint("open a new one in the child")
-        })
-    }
-
-    /// Closes the stream. A forked child has nothing to close.
-    pub(super) fn close(&self) {
-        if let Ok(open) = self.get() {
-            open.stream.close();
-        }
-    }
-
-    /// Waits until there is something to take. Ctrl-C ends the waiting.
-    pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        self.wait_for(py, Duration::MAX, &Interrupt::new(false))
-    }
-
-    /// As `wait`, for so long at most. Ctrl-C closes the stream, in every thread.
-    pub(super) fn wait_for(&self, py: Python<'_>, limit: Duration, interrupt: &Interrupt) -> PyResult<()> {
-        let open = self.get().map_err(|error| raise(py, error))?;
-        let (waiting, interrupted) = (Arc::clone(&open), interrupt.clone());
-        let wait = async move {
-            tokio::select! {
-                _ = timeout(limit, waiting.stream.wait()) => {}
-                () = interrupted.come() => {}
-            }
-        };
-        runtime::wait_for(py, wait, &open.records)?;
-        open.check(py, interrupt)
-    }
-}
-
-/// The batches of a scan.
-#[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawStream {
-    opened: Opened,
+    open: Arc<PerProcess<Open>>,
     /// Ctrl-C, if it ends the stream also where another thread reads it.
     interrupt: Interrupt,
 }
 
 impl RawStream {
-    pub(super) fn new(opened: Opened, interrupt: Interrupt) -> Self {
-        Self { opened, interrupt }
+    pub(super) fn new(stream: Stream, records: Records, interrupt: Interrupt) -> Self {
+        Self { open: Arc::new(PerProcess::holding(Open { stream, records })), interrupt }
+    }
+
+    /// The same stream, which ends at another interrupt.
+    pub(super) fn ending_at(&self, interrupt: Interrupt) -> Self {
+        Self { interrupt, ..self.clone() }
+    }
+
+    /// Whether this process opened it.
+    pub(super) fn is_of_this_process(&self) -> bool {
+        self.open.get().is_some()
+    }
+
+    /// The stream, unless it was opened before a fork.
+    fn get(&self) -> Result<Arc<Open>> {
+        self.open.get().ok_or_else(|| {
+            Error::new(Kind::ClientClosed, "a stream that was opened before a fork cannot be read after it")
+                .with_hint("open a new one in the child")
+        })
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<Arc<Open>> {
-        self.opened.get().map_err(|error| raise(py, error))
+        self.get().map_err(|error| raise(py, error))
+    }
+
+    /// Closes the stream and raises if Ctrl-C has come.
+    fn check(&self, py: Python<'_>, open: &Open) -> PyResult<()> {
+        if !self.interrupt.has_come() {
+            return Ok(());
+        }
+        open.stream.close();
+        // Otherwise the handler of Python would raise it once more in the main thread.
+        py.check_signals()?;
+        Err(PyKeyboardInterrupt::new_err(()))
     }
 
     fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
         let open = self.open(py)?;
         open.records.emit(py)?;
-        open.check(py, &self.interrupt)?;
+        self.check(py, &open)?;
         open.stream.take().map_err(|error| raise(py, error))
+    }
+
+    /// Waits until there is something to take, for so long at most. Ctrl-C ends the waiting.
+    fn wait(&self, py: Python<'_>, limit: Duration) -> PyResult<()> {
+        let open = self.open(py)?;
+        let (waiting, interrupt) = (Arc::clone(&open), self.interrupt.clone());
+        let wait = async move {
+            tokio::select! {
+                _ = timeout(limit, waiting.stream.wait()) => {}
+                () = interrupt.come() => {}
+            }
+        };
+        runtime::wait_for(py, wait, &open.records)?;
+        self.check(py, &open)
+    }
+
+    /// The schema of all batches. Types that are inferred wait for the first.
+    pub(super) fn schema(&self, py: Python<'_>) -> PyResult<SchemaRef> {
+        self.wait(py, Duration::MAX)?;
+        self.open(py)?.stream.schema().map_err(|error| raise(py, error))
+    }
+
+    /// Exports the batches to another library, which pulls them with or without holding the interpreter.
+    pub(super) fn capsule<'py>(self, py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+        self.open(py)?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
+        let batches = iter::from_fn(move || {
+            // A panic must not unwind into a library of another language.
+            let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(panicked()));
+            // Most libraries raise an OSError with the text alone, so everything is in the text.
+            pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
+        });
+        capsule::of_stream(py, schema, batches)
+    }
+
+    /// The next batch for another library.
+    fn pull(&self) -> Result<Option<RecordBatch>> {
+        let open = self.get()?;
+        loop {
+            if self.interrupt.has_come() {
+                open.stream.close();
+                return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
+            }
+            match open.stream.take()? {
+                Next::Batch(batch) => return Ok(Some(batch)),
+                Next::End => return Ok(None),
+                Next::NotYet => runtime::block_without_gil(async {
+                    tokio::select! {
+                        () = open.stream.wait() => {}
+                        () = self.interrupt.come() => {}
+                    }
+                })?,
+            }
+        }
     }
 }
 
@@ -121,7 +152,7 @@ impl RawStream {
             match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(RawTable::of_batch(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
+                Next::NotYet => self.wait(py, Duration::MAX)?,
             }
         }
     }
@@ -131,8 +162,7 @@ impl RawStream {
     fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
-            let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-            self.opened.wait_for(py, limit, &self.interrupt)?;
+            self.wait(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
             next = self.try_next(py)?;
         }
         match next {
@@ -169,71 +199,16 @@ impl RawStream {
         self.open(py)?.stream.stats().map(|stats| figures(py, &stats)).transpose()
     }
 
-    /// The schema of all batches. Types that are inferred wait for the first.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        self.opened.wait(py)?;
-        let schema = self.open(py)?.stream.schema().map_err(|error| raise(py, error))?;
-        capsule::of_schema(py, &schema)
-    }
-
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(PyTypeError::new_err(
             "a stream of batches does not pickle: pickle the scan, which sends its requests again",
         ))
     }
 
-    /// Cancels the requests in flight. Idempotent.
-    fn close(&self) {
-        self.opened.close();
-    }
-}
-
-/// A stream that another library pulls, with or without holding the interpreter.
-pub(super) struct Pulled {
-    opened: Opened,
-    schema: SchemaRef,
-    interrupt: Interrupt,
-}
-
-impl Pulled {
-    pub(super) fn new(opened: Opened, schema: SchemaRef, interrupt: Interrupt) -> Self {
-        Self { opened, schema, interrupt }
-    }
-
-    fn pull(&self) -> Result<Option<RecordBatch>> {
-        let open = self.opened.get()?;
-        loop {
-            if self.interrupt.has_come() {
-                open.stream.close();
-                return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
-            }
-            match open.stream.take()? {
-                Next::Batch(batch) => return Ok(Some(batch)),
-                Next::End => return Ok(None),
-                Next::NotYet => runtime::block_without_gil(async {
-                    tokio::select! {
-                        () = open.stream.wait() => {}
-                        () = self.interrupt.come() => {}
-                    }
-                })?,
-            }
+    /// Cancels the requests in flight. Idempotent. A forked child has nothing to close.
+    pub(super) fn close(&self) {
+        if let Some(open) = self.open.get() {
+            open.stream.close();
         }
-    }
-}
-
-impl Iterator for Pulled {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        // A panic must not unwind into a library of another language.
-        let pulled = catch_unwind(AssertUnwindSafe(|| self.pull())).unwrap_or_else(|_| Err(panicked()));
-        // Most libraries raise an OSError with the text alone, so everything is in the text.
-        pulled.map_err(|error| ArrowError::IoError(error.summary(), io::Error::other(error))).transpose()
-    }
-}
-
-impl RecordBatchReader for Pulled {
-    fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
     }
 }

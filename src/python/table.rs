@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::temporal_conversions::timestamp_us_to_datetime;
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyString};
@@ -36,10 +36,6 @@ impl RawTable {
         Self { schema: batch.schema(), batches: vec![batch], stats: None }
     }
 
-    fn rows(&self) -> usize {
-        self.batches.iter().map(RecordBatch::num_rows).sum()
-    }
-
     /// A table of some of its rows or columns, with the statistics of the whole.
     fn part(&self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches, stats: self.stats.clone() }
@@ -50,24 +46,25 @@ impl RawTable {
 impl RawTable {
     #[getter]
     fn num_rows(&self) -> usize {
-        self.rows()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        names(&self.schema)
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// The names of the columns and of their types.
     #[getter]
     fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
-        types(py, &self.schema)
+        let types = columns::types(&self.schema).map_err(|error| raise(py, error))?;
+        Ok(types.into_iter().map(|(name, column_type)| (name, column_type.described())).collect())
     }
 
     /// The time zone of the timestamps, if they have one.
     #[getter]
-    fn time_zone(&self) -> Option<String> {
-        time_zone(&self.schema)
+    fn time_zone(&self) -> Option<&str> {
+        self.schema.fields().iter().find_map(|field| columns::zone_of(field.data_type()))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -127,7 +124,15 @@ impl RawTable {
 
     /// The first `most` rows as dicts, or all.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-        dicts(py, &self.batches, most)
+        let list = PyList::empty(py);
+        let mut left = most.unwrap_or(usize::MAX);
+        for batch in &self.batches {
+            let rows = batch.num_rows().min(left);
+            left -= rows;
+            // Displays and single columns have the names.
+            append_records(&list, &batch.slice(0, rows), most.is_some())?;
+        }
+        Ok(list)
     }
 
     /// Exports the schema and the arrays of a batch.
@@ -137,8 +142,7 @@ impl RawTable {
 
     /// Exports a stream of all batches.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let batches = self.batches.clone().into_iter().map(Ok);
-        capsule::of_stream(py, RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema)))
+        capsule::of_stream(py, &self.schema, self.batches.clone().into_iter().map(Ok))
     }
 
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -146,50 +150,23 @@ impl RawTable {
     }
 }
 
-fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-    let mut left = most.unwrap_or(usize::MAX);
-    let first = batches.iter().map(|batch| {
-        let rows = batch.num_rows().min(left);
-        left -= rows;
-        batch.slice(0, rows)
+/// Appends the rows of a batch as dicts. A column of names has its numbers again, unless `has_names`.
+fn append_records(list: &Bound<'_, PyList>, batch: &RecordBatch, has_names: bool) -> PyResult<()> {
+    let py = list.py();
+    let names: Vec<_> = batch.schema_ref().fields().iter().map(|field| PyString::intern(py, field.name())).collect();
+    let columns = (0..batch.num_columns()).map(|column| {
+        let found = Values::of_column(batch, column).map_err(|error| raise(py, error))?;
+        values(py, found, has_names)
     });
-    // Displays and single columns have the names.
-    records(py, &first.collect::<Vec<_>>(), most.is_some())
-}
-
-fn types(py: Python<'_>, schema: &Schema) -> PyResult<Vec<(String, &'static str)>> {
-    let types = columns::types(schema).map_err(|error| raise(py, error))?;
-    Ok(types.into_iter().map(|(name, column_type)| (name, column_type.described())).collect())
-}
-
-fn time_zone(schema: &Schema) -> Option<String> {
-    schema.fields().iter().find_map(|field| columns::zone_of(field.data_type())).map(ToOwned::to_owned)
-}
-
-fn names(schema: &Schema) -> Vec<String> {
-    schema.fields().iter().map(|field| field.name().clone()).collect()
-}
-
-/// The rows of batches as dicts. A column of names has its numbers again, unless `has_names`.
-fn records<'py>(py: Python<'py>, batches: &[RecordBatch], has_names: bool) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for batch in batches {
-        let schema = batch.schema_ref();
-        let names: Vec<_> = schema.fields().iter().map(|field| PyString::intern(py, field.name())).collect();
-        let columns = (0..batch.num_columns()).map(|column| {
-            let found = Values::of_column(batch, column).map_err(|error| raise(py, error))?;
-            values(py, found, has_names)
-        });
-        let columns = columns.collect::<PyResult<Vec<_>>>()?;
-        for row in 0..batch.num_rows() {
-            let record = PyDict::new(py);
-            for (name, column) in names.iter().zip(&columns) {
-                record.set_item(name, column.get(row))?;
-            }
-            list.append(record)?;
+    let columns = columns.collect::<PyResult<Vec<_>>>()?;
+    for row in 0..batch.num_rows() {
+        let record = PyDict::new(py);
+        for (name, column) in names.iter().zip(&columns) {
+            record.set_item(name, column.get(row))?;
         }
+        list.append(record)?;
     }
-    Ok(list)
+    Ok(())
 }
 
 /// All values of a column.

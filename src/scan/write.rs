@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use serde::Deserialize;
+
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Consumer, Scan, Stats};
@@ -13,25 +17,26 @@ use crate::files::{
     Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking,
 };
 use crate::time::Moment;
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
 /// The file formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "format", rename_all = "lowercase")]
 pub enum Format {
     /// Typed columns, compressed.
     Parquet,
     /// A header line, then one line per row.
     Csv {
         /// How values are written.
+        #[serde(flatten)]
         options: CsvOptions,
         /// How the file is compressed.
         compression: Compression,
     },
     /// One JSON object per line, with the wire values.
+    #[serde(rename = "jsonl")]
     JsonLines {
         /// How the file is compressed.
         compression: Compression,

@@ -43,8 +43,8 @@ impl Body {
             response,
             received: 0,
             rest,
-            idle: transport.timeouts.idle,
-            stall: Stall::new(&transport.timeouts),
+            idle: transport.settings.timeouts.idle,
+            stall: Stall::new(&transport.settings.timeouts),
             meter: transport.meter.clone(),
         };
         Self { source, plain: Bytes::new(), decompression }

@@ -38,25 +38,20 @@ struct Progress {
     has_connected: Cell<bool>,
 }
 
-pub(super) struct Sent<T> {
-    /// Nothing if no connection began to send the request.
-    pub(super) outcome: Option<T>,
-    pub(super) has_connected: bool,
-}
-
-/// Runs a request. `connect` is the time-out of its connection; its [`ObservedBody`] sets `send_started`.
+/// Runs a request. `connect` is the time-out of its connection; its [`ObservedBody`] sets `send_started`. Returns nothing
+/// if no connection began to send the request, and whether it opened one.
 pub(super) async fn observe<T>(
     request: impl Future<Output = T>,
     send_started: &AtomicBool,
     connect: Duration,
-) -> Sent<T> {
+) -> (Option<T>, bool) {
     let observed = async {
         let outcome = tokio::select! {
             biased;
             outcome = request => Some(outcome),
             () = lost_in_handover(send_started, connect) => None,
         };
-        Sent { outcome, has_connected: PROGRESS.with(|progress| progress.has_connected.get()) }
+        (outcome, PROGRESS.with(|progress| progress.has_connected.get()))
     };
     PROGRESS.scope(Progress::default(), observed).await
 }
@@ -179,7 +174,7 @@ mod tests {
         let send_started = AtomicBool::new(false);
         let began = Instant::now();
         let sent = observe(future::pending::<()>(), &send_started, CONNECT).await;
-        assert!(sent.outcome.is_none() && !sent.has_connected);
+        assert_eq!(sent, (None, false));
         assert_eq!(began.elapsed(), HANDOVER);
     }
 
@@ -195,6 +190,6 @@ mod tests {
             PROGRESS.with(|progress| progress.is_connecting.set(true));
             sleep(CONNECT).await;
         };
-        assert!(observe(connecting, &AtomicBool::new(false), CONNECT).await.outcome.is_some());
+        assert!(observe(connecting, &AtomicBool::new(false), CONNECT).await.0.is_some());
     }
 }

@@ -4,8 +4,8 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
-use super::route::Route;
-use super::tls;
+use super::{route, tls};
+use crate::config::Connection;
 use crate::error::{Error, Kind, Phase};
 
 /// Text of hyper's error for a response that does not begin as HTTP does, such as an alert of TLS. Its type is private;
@@ -24,19 +24,19 @@ pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
 }
 
 /// A request failed before its response headers arrived. `refused` is the status with which a proxy refused a tunnel.
-pub(super) fn sending(error: reqwest::Error, route: &Route, refused: Option<u16>) -> Error {
+pub(super) fn sending(error: reqwest::Error, settings: &Connection, refused: Option<u16>) -> Error {
     if error.is_builder() {
         return setup(error, "the request");
     }
     let failure = if error.is_connect() {
-        route.connect_error(&error, refused)
+        route::connect_error(settings, &error, refused)
     } else if let Some(refusal) = tls::late_refusal(&error) {
-        tls::refused(refusal, &route.service, &route.trust)
+        tls::refused(refusal, &route::service(settings), &settings.trust)
     } else {
         let lost = receiving_cause(&error, None, "response");
         let is_other = lost.kind() == Kind::ConnectionLost || innermost(&error) == NO_HTTP;
         let hint = "if that port speaks TLS, base_url must begin with https://";
-        if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
+        if route::is_plain(settings) && is_other { lost.with_hint(hint) } else { lost }
     };
     failure.with_source(error.without_url())
 }

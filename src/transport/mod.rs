@@ -27,14 +27,12 @@ use url::Url;
 
 use self::body::Body;
 use self::compression::Accepted;
-use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
+use self::connections::{ObservedBody, after_ready_tasks, observe};
 pub use self::headers::Headers;
-use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
-use self::route::Route;
 #[cfg(any(test, feature = "testing"))]
 pub use self::scripted::{Reply, Respond, Step};
-use crate::config::{Settings, Timeouts, Trust};
+use crate::config::{Connection, Trust};
 use crate::contract::SANDBOX_SERVER;
 use crate::error::{Error, Kind, Result};
 use crate::retry::{retry_after, retry_after_ms, should_retry};
@@ -49,11 +47,9 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The connections to one service. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    pool: Arc<Pool>,
-    base_url: Url,
+    pool: reqwest::Client,
+    settings: Arc<Connection>,
     accepted: Accepted,
-    route: Route,
-    timeouts: Timeouts,
     meter: Arc<Meter>,
     recorder: Option<Arc<Recorder>>,
     /// What no text may repeat, beside the token.
@@ -147,14 +143,12 @@ impl Transport {
     /// # Errors
     /// `Config` for CA certificates that cannot be read, and for unsupported encodings; `File` for a recording that
     /// cannot be written.
-    pub fn try_new(settings: &Settings) -> Result<Self> {
-        let meter = Arc::<Meter>::default();
+    pub fn try_new(settings: &Arc<Connection>) -> Result<Self> {
+        let (meter, accepted) = (Arc::<Meter>::default(), Accepted::of_settings(&settings.headers)?);
         Ok(Self {
-            pool: Arc::new(Pool::try_new(settings, meter.clone())?),
-            base_url: settings.base_url.clone(),
-            accepted: Accepted::of_settings(&settings.headers)?,
-            route: Route::new(settings),
-            timeouts: settings.timeouts.clone(),
+            pool: pool::client(settings, &accepted, Arc::clone(&meter))?,
+            settings: Arc::clone(settings),
+            accepted,
             meter,
             recorder: settings.record.as_ref().map(|path| Recorder::open(path, settings.secrets())).transpose()?,
             secrets: settings.secrets().into(),
@@ -178,37 +172,6 @@ impl Transport {
         let certificates = if trust.is_ours() { tls::check(trust) } else { Ok(()) };
         let checks = [("ca_bundle", certificates), ("headers", Accepted::of_settings(headers).map(drop))];
         checks.into_iter().filter_map(|(name, checked)| Some((name, checked.err()?))).collect()
-    }
-
-    /// Whether clients with these settings can share connections.
-    #[must_use]
-    pub fn is_same(one: &Settings, other: &Settings) -> bool {
-        let parts = |settings: &Settings| {
-            // Without `..`: whether a new setting is a part of connections is decided here.
-            let Settings {
-                base_url,
-                trust,
-                proxy,
-                headers,
-                user_agent,
-                timeouts,
-                record,
-                zone: _,
-                source_zone: _,
-                result_zone: _,
-                day_comparison: _,
-                code_value_type: _,
-                timeout: _,
-                retry_for: _,
-                is_retry_for_given: _,
-                concurrency: _,
-                interval: _,
-                max_result_bytes: _,
-                buffered_bytes: _,
-            } = settings.clone();
-            (base_url, trust, proxy, headers, user_agent, timeouts, record)
-        };
-        parts(one) == parts(other)
     }
 
     /// Sends a request and waits for the response headers.
@@ -247,18 +210,19 @@ impl Transport {
             .header(header::AUTHORIZATION, prepared.authorization.clone())
             .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
-        let Sent { outcome, has_connected } = observe(sending.send(), &send_started, self.timeouts.connect).await;
+        let (outcome, has_connected) = observe(sending.send(), &send_started, self.settings.timeouts.connect).await;
         let response = match outcome.ok_or_else(failure::never_sent)? {
             Ok(response) => response,
             Err(error) => {
-                let status = if Route::is_refused(&error) { self.pool.status_of_tunnel().await } else { None };
-                let failure = failure::sending(error, &self.route, status);
+                let is_refused = route::is_refused(&error);
+                let status = if is_refused { pool::status_of_tunnel(&self.settings).await } else { None };
+                let failure = failure::sending(error, &self.settings, status);
                 let is_lost = failure.kind() == Kind::ConnectionLost;
                 return Err(if is_lost && !has_connected { failure.stale() } else { failure });
             }
         };
         pool::check_coding(response.headers())?;
-        if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
+        if let Some(refusal) = route::proxy_error(&self.settings, response.status().as_u16()) {
             return Err(refusal);
         }
         Ok(response)
@@ -268,7 +232,7 @@ impl Transport {
         if let Some(last) = self.last.load_full().filter(|last| last.path == path && last.token == *token) {
             return Ok(last);
         }
-        let url = format!("{}{path}", self.base_url.as_str().trim_end_matches('/'));
+        let url = format!("{}{path}", self.settings.base_url.as_str().trim_end_matches('/'));
         let url = Url::parse(&url)
             .map_err(|error| Error::new(Kind::Config, "path cannot be part of a URL").with_source(error))?;
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
@@ -294,7 +258,7 @@ impl Transport {
 impl Response {
     fn new(response: reqwest::Response, transport: &Transport, token: &Secret) -> Self {
         let headers = response.headers();
-        transport.meter.look_at_server(headers.get(header::SERVER), &transport.base_url);
+        transport.meter.look_at_server(headers.get(header::SERVER), &transport.settings.base_url);
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = headers.get(header::DATE).and_then(|value| value.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, RequestBuilder, redirect};
-use url::Url;
+use reqwest::{Method, redirect};
 
 use super::compression::Accepted;
 use super::connections::observed;
-use super::route::Route;
-use super::{Meter, failure, tls};
-use crate::config::{Settings, Timeouts};
+use super::{Meter, failure, route, tls};
+use crate::config::{Connection, Timeouts};
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// Shorter than the idle time-outs of common servers, so that the client closes first.
@@ -23,36 +21,17 @@ const MOST_HEADERS: usize = 256;
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
 
-/// The connections of one service.
-#[derive(Debug)]
-pub(super) struct Pool {
-    settings: Settings,
-    client: reqwest::Client,
-}
-
-impl Pool {
-    /// Prepares the pool; does not connect. Counts connections in `meter`.
-    pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
-        Ok(Self { settings: settings.clone(), client: client(settings, meter)? })
-    }
-
-    /// A request for a URL.
-    pub(super) fn post(&self, url: Url) -> RequestBuilder {
-        self.client.post(url)
-    }
-
-    /// The status with which a proxy refuses the tunnel. reqwest keeps it to itself, so the proxy is asked once more, with
-    /// no header of the settings.
-    pub(super) async fn status_of_tunnel(&self) -> Option<u16> {
-        let url = &self.settings.base_url;
-        // Of the scheme `http`, so that the response of the proxy is the result.
-        let url = format!("http://{}:{}", url.host_str()?, url.port_or_known_default()?);
-        let builder = reqwest::Client::builder().redirect(redirect::Policy::none()).http1_only();
-        let builder = builder.timeout(self.settings.timeouts.connect);
-        let builder = Route::new(&self.settings).configure(tls::configure(builder, &self.settings).ok()?).ok()?;
-        let response = builder.build().ok()?.request(Method::CONNECT, url).send().await.ok()?;
-        Some(response.status().as_u16()).filter(|status| *status >= 300)
-    }
+/// The status with which a proxy refuses the tunnel. reqwest keeps it to itself, so the proxy is asked once more, with no
+/// header of the settings.
+pub(super) async fn status_of_tunnel(settings: &Connection) -> Option<u16> {
+    let url = &settings.base_url;
+    // Of the scheme `http`, so that the response of the proxy is the result.
+    let url = format!("http://{}:{}", url.host_str()?, url.port_or_known_default()?);
+    let builder = reqwest::Client::builder().redirect(redirect::Policy::none()).http1_only();
+    let builder = builder.timeout(settings.timeouts.connect);
+    let builder = route::configure(tls::configure(builder, settings).ok()?, settings).ok()?;
+    let response = builder.build().ok()?.request(Method::CONNECT, url).send().await.ok()?;
+    Some(response.status().as_u16()).filter(|status| *status >= 300)
 }
 
 /// Refuses transfer codings that are more than chunks: reqwest decodes no other.
@@ -68,10 +47,11 @@ pub(super) fn check_coding(headers: &HeaderMap) -> Result<()> {
     Err(Error::new(Kind::MalformedHttp, message))
 }
 
-fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
+/// Prepares the pool; does not connect. Counts connections in `meter`.
+pub(super) fn client(settings: &Connection, accepted: &Accepted, meter: Arc<Meter>) -> Result<reqwest::Client> {
     let builder = reqwest::Client::builder()
         .user_agent(&settings.user_agent)
-        .default_headers(default_headers(settings)?)
+        .default_headers(default_headers(settings, accepted)?)
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)
@@ -83,11 +63,11 @@ fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
         .tcp_keepalive_retries(Timeouts::KEEP_ALIVE_PROBES)
         .connector_layer(observed(meter))
         .pool_idle_timeout(IDLE_TIMEOUT);
-    let builder = Route::new(settings).configure(tls::configure(builder, settings)?)?;
+    let builder = route::configure(tls::configure(builder, settings)?, settings)?;
     builder.build().map_err(|error| failure::setup(error, "the HTTP client"))
 }
 
-fn default_headers(settings: &Settings) -> Result<HeaderMap> {
+fn default_headers(settings: &Connection, accepted: &Accepted) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in &settings.headers {
         let refuse = || Error::new(Kind::Config, format!("headers cannot be sent: {name}"));
@@ -95,7 +75,7 @@ fn default_headers(settings: &Settings) -> Result<HeaderMap> {
         map.append(name, HeaderValue::from_str(value).map_err(|_| refuse())?);
     }
     map.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-    map.insert(header::ACCEPT_ENCODING, Accepted::of_settings(&settings.headers)?.header());
+    map.insert(header::ACCEPT_ENCODING, accepted.header());
     map.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(map)
 }
@@ -107,7 +87,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::config::Arguments;
+    use crate::config::{Arguments, Settings};
     use crate::error::Phase;
     use crate::secret::Secret;
     use crate::transport::{Request, Transport};
@@ -118,7 +98,8 @@ mod tests {
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("https://{}", silent.local_addr().expect("its address"));
         let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };
-        let transport = Transport::try_new(&Settings::resolve(arguments, |_| None).expect("settings")).expect("a pool");
+        let settings = Settings::resolve(arguments, |_| None).expect("settings");
+        let transport = Transport::try_new(&settings.connection).expect("a pool");
         let token = Secret::try_new("tok".to_owned()).expect("a token");
         let request = Request { path: "/", body: "{}".into(), token: &token, request_id: "1" };
         let began = Instant::now();

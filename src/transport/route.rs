@@ -1,12 +1,11 @@
 //! How the service is reached, directly or through a proxy, and which of the two a failure to connect is about.
 
 use std::error::Error as StdError;
-use std::time::Duration;
 
 use reqwest::ClientBuilder;
 
 use super::{failure, tls};
-use crate::config::{Proxy, Settings, Trust};
+use crate::config::{Connection, Proxy};
 use crate::error::{Error, Kind, Phase, Result};
 
 /// Text of hyper-util's error when a proxy opens no tunnel. Its type is private, so these texts decide where
@@ -17,97 +16,81 @@ const REFUSED: &str = "unsuccessful";
 /// The rest of that text when the proxy wants a user and password.
 const PASSWORD: &str = "proxy authorization required";
 
-/// The service and the proxy on the route to it.
-#[derive(Clone, Debug)]
-pub(super) struct Route {
-    /// Host and port of the service, for messages.
-    pub(super) service: String,
-    pub(super) is_plain: bool,
-    pub(super) trust: Trust,
-    proxy: Option<Proxy>,
-    /// Time-out of a connection.
-    limit: Duration,
+/// Host and port of the service, for messages.
+pub(super) fn service(settings: &Connection) -> String {
+    let host = settings.base_url.host_str().unwrap_or_default();
+    settings.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-impl Route {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let host = settings.base_url.host_str().unwrap_or_default();
-        Self {
-            service: settings.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-            is_plain: settings.base_url.scheme() == "http",
-            trust: settings.trust.clone(),
-            proxy: settings.proxy.clone(),
-            limit: settings.timeouts.connect,
-        }
-    }
+/// Whether the service is reached without TLS.
+pub(super) fn is_plain(settings: &Connection) -> bool {
+    settings.base_url.scheme() == "http"
+}
 
-    /// Sets the proxy of the settings or none: reqwest must not read the environment again.
-    pub(super) fn configure(&self, builder: ClientBuilder) -> Result<ClientBuilder> {
-        let builder = builder.no_proxy();
-        let Some(proxy) = &self.proxy else { return Ok(builder) };
-        let parsed = reqwest::Proxy::all(proxy.url.clone());
-        Ok(builder.proxy(parsed.map_err(|error| failure::setup(error, &proxy.to_string()))?))
-    }
+/// Sets the proxy of the settings or none: reqwest must not read the environment again.
+pub(super) fn configure(builder: ClientBuilder, settings: &Connection) -> Result<ClientBuilder> {
+    let builder = builder.no_proxy();
+    let Some(proxy) = &settings.proxy else { return Ok(builder) };
+    let parsed = reqwest::Proxy::all(proxy.url.clone());
+    Ok(builder.proxy(parsed.map_err(|error| failure::setup(error, &proxy.to_string()))?))
+}
 
-    /// The error of a connection that could not be opened.
-    pub(super) fn connect_error(&self, error: &reqwest::Error, status: Option<u16>) -> Error {
-        let refusal = failure::find::<rustls::Error>(error);
-        let Some(proxy) = &self.proxy else {
-            return match refusal {
-                Some(refusal) => tls::refused(refusal, &self.service, &self.trust),
-                None => failure::connecting(error, &self.service, self.limit),
-            };
+/// The error of a connection that could not be opened. `status` is that with which a proxy refused a tunnel.
+pub(super) fn connect_error(settings: &Connection, error: &reqwest::Error, status: Option<u16>) -> Error {
+    let (service, limit) = (service(settings), settings.timeouts.connect);
+    let refusal = failure::find::<rustls::Error>(error);
+    let Some(proxy) = &settings.proxy else {
+        return match refusal {
+            Some(refusal) => tls::refused(refusal, &service, &settings.trust),
+            None => failure::connecting(error, &service, limit),
         };
-        let (tunnel, through) = (tunnel(error), format!("{} through {proxy}", self.service));
-        // Through an open tunnel the peer is the service, and else the proxy.
-        let is_open = !self.is_plain && tunnel.is_none();
-        match (refusal, tunnel) {
-            (Some(refusal), _) if is_open => tls::refused(refusal, &self.service, &self.trust),
-            (Some(refusal), _) => as_proxy_error(&tls::refused(refusal, &proxy.to_string(), &self.trust)),
-            (None, Some((what, None))) => self.refused(proxy, &what, status),
-            _ if is_open => as_proxy_error(&failure::connecting(error, &through, self.limit)),
-            _ => as_proxy_error(&failure::connecting(error, &proxy.to_string(), self.limit)),
-        }
+    };
+    let tunnel = tunnel(error);
+    // Through an open tunnel the peer is the service, and else the proxy.
+    let is_open = !is_plain(settings) && tunnel.is_none();
+    match (refusal, tunnel) {
+        (Some(refusal), _) if is_open => tls::refused(refusal, &service, &settings.trust),
+        (Some(refusal), _) => as_proxy_error(&tls::refused(refusal, &proxy.to_string(), &settings.trust)),
+        (None, Some((what, None))) => refused(settings, proxy, &what, status),
+        _ if is_open => as_proxy_error(&failure::connecting(error, &format!("{service} through {proxy}"), limit)),
+        _ => as_proxy_error(&failure::connecting(error, &proxy.to_string(), limit)),
     }
+}
 
-    /// The error of a response that comes from the proxy and not from the service.
-    pub(super) fn proxy_error(&self, status: u16) -> Option<Error> {
-        let proxy = self.proxy.as_ref().filter(|_| self.is_plain && status == 407)?;
-        Some(self.refused(proxy, PASSWORD, None))
-    }
+/// The error of a response that comes from the proxy and not from the service.
+pub(super) fn proxy_error(settings: &Connection, status: u16) -> Option<Error> {
+    let proxy = settings.proxy.as_ref().filter(|_| is_plain(settings) && status == 407)?;
+    Some(refused(settings, proxy, PASSWORD, None))
+}
 
-    /// Whether a proxy responded to the request for a tunnel, with a status that the error does not have.
-    pub(super) fn is_refused(error: &reqwest::Error) -> bool {
-        tunnel(error).is_some_and(|(what, cause)| what == REFUSED && cause.is_none())
-    }
+/// Whether a proxy responded to the request for a tunnel, with a status that the error does not have.
+pub(super) fn is_refused(error: &reqwest::Error) -> bool {
+    tunnel(error).is_some_and(|(what, cause)| what == REFUSED && cause.is_none())
+}
 
-    /// The error of a proxy that responded but opened no tunnel.
-    fn refused(&self, proxy: &Proxy, what: &str, status: Option<u16>) -> Error {
-        let service = &self.service;
-        let status = if what == PASSWORD { Some(407) } else { status };
-        let failed = |message: String| {
-            Error::new(Kind::Proxy, message)
-                .with(|details| (details.phase, details.status) = (Some(Phase::Proxy), status))
-        };
-        match status {
-            Some(407) => failed(format!(
-                "{proxy} refused the {} {service}: it wants another user and password (HTTP 407)",
-                if self.is_plain { "request to" } else { "tunnel to" }
-            ))
-            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128")
+/// The error of a proxy that responded but opened no tunnel.
+fn refused(settings: &Connection, proxy: &Proxy, what: &str, status: Option<u16>) -> Error {
+    let service = service(settings);
+    let status = if what == PASSWORD { Some(407) } else { status };
+    let failed = |message: String| {
+        Error::new(Kind::Proxy, message).with(|details| (details.phase, details.status) = (Some(Phase::Proxy), status))
+    };
+    match status {
+        Some(407) => failed(format!(
+            "{proxy} refused the {} {service}: it wants another user and password (HTTP 407)",
+            if is_plain(settings) { "request to" } else { "tunnel to" }
+        ))
+        .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128")
+        .of_all(),
+        Some(status @ (408 | 429 | 500..)) => failed(format!("{proxy} opened no tunnel to {service} (HTTP {status})"))
+            .with_hint("the proxy is busy, or cannot reach the service")
+            .retryable(),
+        Some(status) => failed(format!("{proxy} refused the tunnel to {service} (HTTP {status})"))
+            .with_hint("the proxy forbids the tunnel, or is no proxy")
             .of_all(),
-            Some(status @ (408 | 429 | 500..)) => {
-                failed(format!("{proxy} opened no tunnel to {service} (HTTP {status})"))
-                    .with_hint("the proxy is busy, or cannot reach the service")
-                    .retryable()
-            }
-            Some(status) => failed(format!("{proxy} refused the tunnel to {service} (HTTP {status})"))
-                .with_hint("the proxy forbids the tunnel, or is no proxy")
-                .of_all(),
-            None => failed(format!("{proxy} opened no tunnel to {service}: {what}"))
-                .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
-                .retryable(),
-        }
+        None => failed(format!("{proxy} opened no tunnel to {service}: {what}"))
+            .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
+            .retryable(),
     }
 }
 

@@ -13,7 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{AlertDescription, CertificateError, Error as Refusal, InvalidMessage, PeerIncompatible, RootCertStore};
 
 use super::failure;
-use crate::config::{CaSource, Settings, Trust};
+use crate::config::{CaSource, Connection, Trust};
 use crate::error::{Error, Kind, Phase, Result, excerpt};
 use crate::regular_file;
 
@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 16 << 20;
 const BEGIN: &str = "-----BEGIN ";
 
 /// Sets the CA certificates of the settings, else the system's. Plain HTTP needs none.
-pub(super) fn configure(builder: ClientBuilder, settings: &Settings) -> Result<ClientBuilder> {
+pub(super) fn configure(builder: ClientBuilder, settings: &Connection) -> Result<ClientBuilder> {
     let uses_tls = settings.uses_tls();
     match &settings.trust {
         // A variable that all programs share is read only if it is needed.

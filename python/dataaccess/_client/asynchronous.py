@@ -64,7 +64,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = self._code_arguments(*given, timeout)
-        return self._rows(await self._raw.search_codes(arguments, wait=False))
+        return self._rows(await self._raw.search("search_codes", arguments, wait=False))
 
     async def search_items(
         self,
@@ -78,7 +78,7 @@ class AsyncClient(BaseClient):
     ) -> list[Row]:
         """As `Client.search_items`, awaited."""
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
-        return self._rows(await self._raw.search_items(arguments, wait=False), arguments)
+        return self._rows(await self._raw.search("search_items", arguments, wait=False), arguments)
 
     def scan_codes(
         self,

@@ -131,7 +131,7 @@ class BaseClient:
         rows, warnings = found
         # Its attributes may be an iterator that was read.
         sent = {**(items or {}), "attrs": ["id"], "known_attributes": None}
-        self._note_days(None if items is None else partial(self._raw.validate_items, sent))
+        self._note_days(None if items is None else partial(self._raw.validate, "validate_items", sent))
         warn_each(warnings)
         return rows
 

@@ -217,7 +217,10 @@ class Check:
             # Where one had to wait for a connection or a response, a second request would wait just as long.
             if left < _LEAST or isinstance(self._failure, errors.ConnectError | errors.RequestTimeoutError):
                 return
-            yield client, call, ({**given, "timeout": left},) if isinstance(given, dict) else (given, left)
+            if isinstance(given, dict):
+                yield client, "search", (call, {**given, "timeout": left})
+            else:
+                yield client, call, (given, left)
 
     def _steps(self) -> Iterator[_Request]:
         yield from self._step(self._scope_of_codes(), "scope item")
@@ -337,7 +340,7 @@ class Check:
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         arguments = self.client._code_arguments(["id", "allocated_time", *_AUDIENCE], on(day), limit=_MOST_ROWS)
         try:
-            body = self.client._raw.validate_codes(arguments)
+            body = self.client._raw.validate("validate_codes", arguments)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [problem._replace(argument="day", path="") for problem in error.problems]

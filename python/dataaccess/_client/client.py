@@ -135,7 +135,7 @@ class Client(BaseClient):
         """
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = self._code_arguments(*given, timeout)
-        return self._rows(self._raw.search_codes(arguments, wait=True))
+        return self._rows(self._raw.search("search_codes", arguments, wait=True))
 
     def search_items(
         self,
@@ -171,7 +171,7 @@ class Client(BaseClient):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
-        return self._rows(self._raw.search_items(arguments, wait=True), arguments)
+        return self._rows(self._raw.search("search_items", arguments, wait=True), arguments)
 
     def scan_codes(
         self,
@@ -373,7 +373,7 @@ class Client(BaseClient):
             1705276800000
         """
         arguments = self._code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        return self._raw.validate_codes(arguments)
+        return self._raw.validate("validate_codes", arguments)
 
     def validate_items(
         self: BaseClient,
@@ -404,7 +404,7 @@ class Client(BaseClient):
             -1003
         """
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
-        return self._raw.validate_items(arguments)
+        return self._raw.validate("validate_items", arguments)
 
     def check(
         self, day: Time | None = None, export_id: int | None = None, *, timeout: float | timedelta | None = None

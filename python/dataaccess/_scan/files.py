@@ -36,13 +36,13 @@ _NOT_WRITTEN = {
     *(".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
 }
 
-# Name, for CSV the separator and whether formulas are escaped, compression.
-Format = tuple[str, int, bool, str | None]
+# The name as `format`, `compression`, for CSV the `separator` and `escape_formulas`.
+Format = dict[str, str | int]
 
 
 def parquet_format() -> Format:
     """Parquet, which compresses by itself."""
-    return "parquet", 0, False, None
+    return {"format": "parquet"}
 
 
 def text_format(name: str, target: FileTarget, compression: object, *, escapes: bool = False) -> Format:
@@ -56,7 +56,10 @@ def text_format(name: str, target: FileTarget, compression: object, *, escapes: 
         problem = f"ends with {packed}: leave it out, or use another suffix"
         raise invalid("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
     compression = choice("compression", compression, ("infer", "gzip", "zstd"))
-    return name, ord("\t" if suffix == ".tsv" else ","), escapes, compression
+    found: Format = {"format": name, "compression": compression or "none"}
+    if name == "csv":
+        found |= {"separator": ord("\t" if suffix == ".tsv" else ","), "escape_formulas": escapes}
+    return found
 
 
 @contextmanager
