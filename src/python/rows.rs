@@ -117,7 +117,7 @@ impl Rows {
         Ok(self.list.of_last(attempt, || PyList::empty(py).unbind()))
     }
 
-    /// Appends the records of blocks. Other threads, as that of an event loop, have their turn between two of them.
+    /// Appends the records of blocks. Between two, other threads have their turn, such as the one of an event loop.
     fn append_all<B: Borrow<Block>>(
         &mut self,
         py: Python<'_>,

@@ -171,7 +171,7 @@ class SearchingOperator(ClientOperator):
             try:
                 self._scan(_offline(), _ANY_DAY, **options)
             except ConfigError:
-                return  # of the environment, which need not be that of the task
+                return  # of the environment, which a task may not share
             except ValidationError as error:
                 if problems := [problem for problem in error.problems if problem.argument not in _ITEMS]:
                     raise ValidationError(problems=problems) from None

@@ -295,7 +295,7 @@ def test_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """A file system of so many bytes, where this user may have one."""
+    """A file system of this size in bytes, where this user may have one."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     try:
         mounted = subprocess.run(command, capture_output=True, check=False)

@@ -24,7 +24,7 @@ LONG = 20
 def recovering(failures: int) -> Iterator[tuple[str, Callable[[int], None]]]:
     """Fails the first requests, as a service that restarts, and then sends each response but its last bytes.
 
-    Gives its address, and a function that waits until so many responses have begun: then all are finished.
+    Gives its address, and a function that waits until this number of responses has begun: then all are finished.
     """
     begun, finish = threading.Semaphore(0), threading.Event()
 
