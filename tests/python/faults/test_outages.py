@@ -97,6 +97,22 @@ def test_one_task_that_always_fails_is_no_outage(
         assert scan.to_folder(tmp_path).rows == 28
 
 
+def test_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(connect: Any, tmp_path: Path) -> None:
+    is_down = True
+
+    def respond(asked: ScanRequest) -> bytes:
+        return DOWN if is_down and asked.part >= 10 else ok_response(asked)
+
+    with scan_server(respond) as parts:
+        with pytest.raises(da.ThrottledError) as caught:
+            scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).to_folder(tmp_path)
+        assert caught.value.elapsed < 15
+        assert caught.value.report is not None
+        assert (len(caught.value.report.files), caught.value.report.rows) == (10, 20)
+        is_down = False
+        assert scan_of_parts(connect(parts.base_url), 40).to_folder(tmp_path).rows == 80
+
+
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
 @pytest.mark.parametrize("retry_for", [0, 0.01])
 def test_without_retries_an_outage_fails_no_later_scan_and_each_sends_requests(
@@ -113,6 +129,13 @@ def test_without_retries_an_outage_fails_no_later_scan_and_each_sends_requests(
         is_down = False
         assert scan.to_dicts() == rows_of_all(20)
         assert scan.to_folder(tmp_path).rows == 40
+
+
+def test_a_service_that_fails_every_request_ends_a_run_after_a_few(connect: Any, tmp_path: Path) -> None:
+    with scan_server(lambda _asked: BROKEN) as parts:
+        with pytest.raises(da.ServerError):
+            scan_of_parts(connect(parts.base_url, concurrency=1, retry_for=0), 90).to_folder(tmp_path)
+        assert len(parts.asked) == 5
 
 
 @pytest.mark.parametrize("concurrency", [4, None])

@@ -130,6 +130,11 @@ def test_milliseconds_win_over_seconds(connect: Any, ask: Operation) -> None:
         assert ask(connect(server.base_url, timeout=30))
 
 
+def test_other_failures_may_not_ask_for_a_wait(connect: Any) -> None:
+    with serving(in_turn(http(b"", "500 Broken", headers=("Retry-After: 999",)), WHOLE)) as server:
+        assert search(connect(server.base_url))
+
+
 @pytest.mark.fault("R3")
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

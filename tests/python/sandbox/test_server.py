@@ -165,6 +165,19 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
 
 
+def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox, plain: PlainService) -> None:
+    own.switch(query_string="refused")
+    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
+    stranger = {"Authorization": "Bearer unknown"}
+    for headers, status in ((large, 413), (encoded, 415)):
+        assert plain.post(SEARCH, b"{}", headers).status == status
+        for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['download'])}"}):
+            assert plain.post(SEARCH, b"{}", headers | token).refusal == "Permission denied"
+        assert plain.post(f"{SEARCH}/", b"{}", headers).status == 404
+    assert plain.post(f"{SEARCH}?a=1", b"{}").status == 400
+    assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"
+
+
 def test_a_request_has_the_switches_of_its_beginning(own: da.Sandbox, plain: PlainService) -> None:
     nothing = codes(["id"], "before_date", LONG_AGO)
     replies = []

@@ -103,11 +103,12 @@ def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
     assert [type(error) for error in errors] == [da.StreamInterruptedError]
 
 
-def test_async_batches_close_as_generators_do() -> None:
+@pytest.mark.parametrize("closing", [contextlib.aclosing, lambda batches: batches])
+def test_async_batches_close_as_generators_do(closing: Any) -> None:
     async def main() -> None:
         with serving(endless()) as server:
             batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=100)
-            async with contextlib.aclosing(batches):
+            async with closing(batches):
                 assert (await anext(batches)).num_rows == 100
             assert await asyncio.to_thread(gone, server)
             with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 100):

@@ -16,7 +16,7 @@ from support import kinds
 from support.arguments import about
 from support.parts import in_parts
 from support.raw_server import always, http, serving
-from support.runs import by_day, doubtful, numbers_in, reasons, some_days
+from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS
 from support.streams import response_of, scan_of
 
@@ -123,6 +123,16 @@ def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> Non
             SEARCHES[name](connect(service, known_row_cap=41))
         assert len(caught) == 1
         SEARCHES[name](connect(service, known_row_cap=42))
+
+
+def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(response_of([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
+        with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
+            scan.to_dicts()
 
 
 def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:

@@ -227,7 +227,9 @@ WORSE: dict[str, tuple[bytes, str]] = {
 @pytest.mark.both_clients
 @pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
 @pytest.mark.parametrize("name", WORSE)
-def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_path: Path, name: str) -> None:
+def test_a_good_file_is_not_replaced_by_less(
+    connect: Any, nights: Nights, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     response, lacks = WORSE[name]
     with responding(nights.give) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
@@ -237,6 +239,11 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         with pytest.warns(da.ShrunkWarning, match=lacks) as caught:
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
+        # A job at night has the log alone.
+        logged = [
+            record for record in caplog.records if (record.name, record.levelname) == ("dataaccess.run", "WARNING")
+        ]
+        assert any(re.search(lacks, record.getMessage()) for record in logged)
         assert contents(tmp_path)[1] == before[1]
         task = report.files[1]
         (doubt,) = task.doubts

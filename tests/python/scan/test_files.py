@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gzip
 import io
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from support import kinds
 from support.arguments import about
 from support.raw_server import Close, serving
 from support.scan_requests import (
+    SILENCE,
     ScanRequest,
     ThenClose,
     ok_response,
@@ -109,6 +113,63 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
         with pytest.raises(kinds.Truncated, match=r"\b2 of 3\b"):
             write(scan, kind_of(path), path)
         assert parts.asked.count(1) == 1
+
+
+@pytest.mark.async_only
+@pytest.mark.usefixtures("unchanged_folder")
+def test_cancelling_leaves_no_file(path: Path) -> None:
+    async def main() -> None:
+        with scan_server(lambda asked: SILENCE if asked.part else ok_response(asked)) as parts:
+            scan = scan_of_parts(da.AsyncClient(parts.base_url, token="t", concurrency=3), 6)
+            task = asyncio.create_task(getattr(scan, f"to_{kind_of(path)}")(path))
+            while len(parts.asked) < 4:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("unchanged_folder")
+def test_closing_the_client_leaves_no_file(path: Path) -> None:
+    with scan_server(lambda _asked: SILENCE) as parts:
+        client = da.Client(parts.base_url, token="tok-test")
+        threading.Timer(0.2, client.close).start()
+        with pytest.raises(da.ClientClosedError):
+            write(scan_of_parts(client, 3), kind_of(path), path)
+
+
+INTERRUPTED = """
+import signal, sys
+import dataaccess as da
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+client = da.Client(sys.argv[1], token="tok-test")
+scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
+"""
+
+
+@on_posix
+@pytest.mark.usefixtures("unchanged_folder")
+def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
+    def endless(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 1))
+        while True:
+            connection.sendall(b"," + records(1, 5_000))
+
+    with serving(endless) as server:
+        command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
+            while not server.requests:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            writer.send_signal(signal.SIGINT)
+            _, output = writer.communicate(timeout=20)
+        assert "KeyboardInterrupt" in output
+        drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
+        assert drafts == []
 
 
 # What ends it early.

@@ -375,6 +375,22 @@ def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, re
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.async_only
+def test_a_coroutine_function_is_awaited(sandbox: da.Sandbox) -> None:
+    reports: list[int] = []
+
+    async def report(progress: da.Progress) -> None:
+        await asyncio.sleep(0)
+        reports.append(progress.done)
+
+    async def main() -> None:
+        scan = sandbox.async_client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+        await scan.to_dicts(progress=report)
+
+    asyncio.run(main())
+    assert (reports[0], reports[-1]) == (0, 3)
+
+
 def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:
     reports: list[da.Progress] = []
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"))

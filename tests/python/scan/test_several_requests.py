@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import pickle
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +22,7 @@ from support import kinds
 from support.failures import DENIED
 from support.parts import in_parts
 from support.raw_server import Close, http, serving
+from support.runs import some_days
 from support.scan_requests import (
     LONG,
     OUTPUTS,
@@ -627,3 +631,40 @@ def test_a_response_that_was_cut_off_leaves_nothing_in_the_next(connect: Any) ->
         for use in (lambda: scan.collect().to_pylist(), scan.to_dicts):
             assert [row["n"] for row in use()] == list(range(70_000))
             assert scan.last_stats.attempts == 2
+
+
+def fails(use: Any) -> list[str]:
+    """The number of the request that failed, and its day, as the message names them."""
+    with pytest.raises(da.ServerError) as caught:
+        use()
+    assert caught.value.operation == "scan_codes"
+    return re.findall(r"\d+ of \d+|\d{4}-\d\d-\d\d", str(caught.value))
+
+
+def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with some_days() as service:
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        client = connect(service.base_url, token=None, retry_for=0, concurrency=1)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        task = scan.tasks()[1]
+        with service.fault("status", status=500, after=1):
+            assert fails(scan.to_dicts) == ["2 of 3", "2024-01-02"]
+        with service.fault("status", status=500):
+            assert fails(task.to_dicts) == ["2 of 3", "2024-01-02"]
+            if isinstance(task, da.Task):
+                copy = pickle.loads(pickle.dumps(task))
+                assert fails(copy.to_dicts) == ["2024-01-02"]
+            one = client.scan_codes(["id"], allocated_time=da.on("2024-01-02"))
+            assert fails(one.to_dicts) == []
+
+
+@pytest.mark.parametrize("use", ["to_dicts", "to_folder"])
+def test_log_records_have_the_day(connect: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture, use: str) -> None:
+    with some_days() as service, caplog.at_level(logging.DEBUG, "dataaccess"):
+        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
+        getattr(scan, use)(*([tmp_path] if use == "to_folder" else []))
+        connect(service).search_codes(["id"], allocated_time=da.after("2024-01-01"))
+    loggers = ("dataaccess.request", "dataaccess.access")
+    days = [record.__dict__["day"] for record in caplog.records if record.name in loggers]
+    assert sorted(days[:6]) == ["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03", "2024-01-03"]
+    assert days[6:] == [None, None]

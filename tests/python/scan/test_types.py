@@ -260,6 +260,20 @@ def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
         assert types(scan) == ["bool"]
 
 
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation = duckdb.sql("from scan")
+        assert len(server.requests) == 1
+        assert relation is not None
+        responses: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(responses, start=1):
+            assert relation.fetchall() == rows
+            assert len(server.requests) == number
+            assert scan.last_stats is not None
+            assert scan.last_stats.rows == len(rows)
+
+
 def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
     parts = [part.replace(b'"n": 29999', b'"n": 1.5') for part in whole(30_000)]
     with serving(in_parts(parts)) as server:
