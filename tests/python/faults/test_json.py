@@ -258,4 +258,5 @@ def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> 
     with serving(bodies) as server:
         error: Any = raised_by(rows, connect(server.base_url))
     assert (error.row, error.column, error.value) == (0, "a", '"customer \\udead 42"')
-    assert "customer" not in str(error) + repr(error) + repr(error.history)
+    shown = str(error) + repr(error) + repr(error.history)
+    assert not any(part in shown for part in ("customer", "udead"))

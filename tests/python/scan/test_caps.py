@@ -278,6 +278,18 @@ def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
     assert sorted(row["id"] for row in scan.to_dicts()) == expected
 
 
+def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
+    rows = [{"store_id": f"store-{number}", "area": str(number % 50)} for number in range(700)]
+    with da.Sandbox(switches={"maximum_rows": 200}) as service:
+        service.declare("store", 7, {"store_id": "string", "area": "string"})
+        service.load("store", rows)
+        where = da.col("area").matches([str(number) for number in range(50)])
+        scan = connect(service, item_types={"store": 7}, known_row_cap=200).scan_items(
+            "store", ["store_id"], where, on_suspected_cap="split"
+        )
+        assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
+
+
 def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
     scan = splitting(connect(service, retry_for=0))
     with (

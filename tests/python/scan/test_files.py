@@ -83,6 +83,21 @@ def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Pat
             assert path.read_text() == "n,text\na,1\n"
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    with scan_server(lambda asked: response_of([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
+        client = connect(parts.base_url)
+        with pytest.raises(kinds.Record, match=r"\b3 of 3\b") as caught:
+            write(scan_of_parts(client, 3, schema=None), kind, path)
+        assert kinds.fixed_by(caught.value) == ["n", "string"]
+        assert list(tmp_path.iterdir()) == []
+        write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
+        assert path.exists()
+        scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
+        assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]
+
+
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     with long(lambda _number: MANY) as server:
