@@ -305,6 +305,11 @@ class Folders(FolderMachine):
                 rows = self.scan(some).read_folder(self.place.url, missing=missing).to_pylist()
             except da.DataAccessError as error:
                 refused = refusals.get(kinds.kind_of(error))
+                if isinstance(error, da.FolderError) and error.reason == "corrupt":
+                    damaged = {
+                        str(day) for day in some if day in self.model.parts and self.model.parts[day].damage != "none"
+                    }
+                    refused = error.day in damaged and str(error.path).startswith(str(self.place.url))
             else:
                 refused = None
         if any(refusals.values()):
