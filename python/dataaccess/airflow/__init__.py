@@ -31,3 +31,10 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
                 if (value := vars(_import_module(f"dataaccess.airflow.{home}")).get(name)) is not None:
                     return value
         raise AttributeError(f"module 'dataaccess.airflow' has no attribute {name!r}")
+
+
+del TYPE_CHECKING
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -113,8 +113,9 @@ def base_url(connection: Secret) -> str | None:
 class ConnectionToken:
     """The token of a connection: the one that was read with it, and a newer one once the service refused that.
 
-    So a long scan follows a secrets backend that rotates its tokens. A forked child begins with the token of its
-    parent, whose channel to Airflow it must not use at the same time.
+    So a long scan, or a trigger that waits for hours, follows a secrets backend that rotates its tokens. A forked child
+    begins with the token that its parent had: it shares the parent's channel to Airflow, which it must not use at the
+    same time.
     """
 
     is_of_one_service = True

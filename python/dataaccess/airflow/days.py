@@ -66,7 +66,7 @@ class RunDays:
 
 
 def refresh_since(context: Context, retries: int, lookback: int) -> datetime | None:
-    """The time since which the files of a task must have been requested; the end of time for none of them.
+    """The time since which the files of a task must have been requested, in the future for none of them.
 
     A task that looks back, or that was cleared, requests all of its days. Its retry keeps what was requested since its
     DAG run began.

@@ -11,7 +11,7 @@ from dataaccess._core.host import hosted
 from dataaccess._core.secret import Secret
 from dataaccess.airflow.compat import BaseHook, airflow_version
 from dataaccess.airflow.connection import client_arguments
-from dataaccess.errors import DataAccessError
+from dataaccess.errors import ConfigError, DataAccessError
 
 # Less than a client waits for its token, so that its threads end.
 _SECONDS_FOR_TOKEN = 30
@@ -20,8 +20,9 @@ _SECONDS_FOR_TOKEN = 30
 class DataAccessHook(BaseHook):
     """Makes clients from an Airflow connection of the type `dataaccess`.
 
-    The host of the connection is the base URL, its password the token; `extra` has any other argument of `Client`. The
-    worker's environment replaces an empty host or password, but its token is not sent to a host of the connection.
+    The host of the connection is the base URL, its password the token; `extra` has any other argument of `Client`. An
+    empty host or password is that of the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`. That token is
+    not sent to a host that only the connection names.
 
     Args:
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
@@ -47,7 +48,12 @@ class DataAccessHook(BaseHook):
         return self.client()
 
     def get_conn(self) -> Client:
-        """Returns the client of the connection, the same one each time. Raises the errors of `client`."""
+        """Returns the client of the connection, the same one each time. Raises the errors of `client`.
+
+        Examples:
+            >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
+            'Success'
+        """
         return self._client
 
     def client(self, **settings: Any) -> Client:
@@ -59,6 +65,9 @@ class DataAccessHook(BaseHook):
         Raises:
             ConfigError: A setting is invalid, or `base_url` is another service than that of the connection.
             AirflowNotFoundException: There is no such connection.
+
+        Examples:
+            >>> client = DataAccessHook(None).client(timeout=900)
         """
         arguments, conn_id = Secret(settings), self.dataaccess_conn_id
         if conn_id is not None:
@@ -69,7 +78,13 @@ class DataAccessHook(BaseHook):
             return Client(**arguments.value)
 
     async def async_client(self, **settings: Any) -> AsyncClient:
-        """As `client`, asynchronous: for triggers and async tasks."""
+        """As `client`, asynchronous: for triggers and async tasks.
+
+        Examples:
+            >>> import asyncio
+            >>> asyncio.run(DataAccessHook(None).async_client()).is_sandbox
+            True
+        """
         loop, conn_id = asyncio.get_running_loop(), self.dataaccess_conn_id
 
         def read_token() -> Any:
@@ -96,7 +111,7 @@ class DataAccessHook(BaseHook):
         """Whether address, token and scopes work, and what was found: the button "Test" of the web UI."""
         try:
             found = self.client().check()
-        except DataAccessError as error:
+        except (ConfigError, DataAccessError) as error:
             return False, str(error)
         if not found.is_ok and found.errors:
             # The first reason is that of the others too, as a host that cannot be reached.

@@ -211,8 +211,12 @@ class DataAccessScanOperator(SearchingOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Each request becomes a file, and a retry of the task requests only what is missing. By default a run requests the
-    days of its data interval, so daily runs and a backfill fill one folder. A task that is cleared requests its days
-    again. `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated.
+    days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
+    (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset. A task that is
+    cleared requests its days again.
+
+    `folder`, all that is searched for, `schema`, `refresh`, `accept` and `dataaccess_conn_id` are templated. In a
+    template, `{{ dataaccess.days }}` is the days of the run.
 
     A folder belongs to one query, and one task at a time writes into it: Airflow runs no two of this operator's tasks
     of a DAG at once, mapped or not (`max_active_tis_per_dag=1`), unless you set another number.
@@ -223,14 +227,20 @@ class DataAccessScanOperator(SearchingOperator):
             (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
         lookback: Number of days before the days of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh, accept, settle, requested_at, same_service: As in `Scan.to_folder`.
+        refresh: Of the days that the task requests, those to request again although the folder has them. The next four
+            are as in `Scan.to_folder` too.
+        accept: Days whose data are right although they look wrong.
+        settle: How long a day that is over may still change: a timedelta, or days.
+        requested_at: Whether files have a column `requested_at`.
+        same_service: Whether the folder may have files from another address.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
-        **options: As in `DataAccessSearchOperator`, but `fail_on_empty` for each day, and arguments of every operator.
-            `Asset`s among `outlets` get the returned dict as metadata.
+        **options: As in `DataAccessSearchOperator`, where `fail_on_empty` is for each day, and arguments of every
+            operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `folder`, `rows`, `bytes`, `files`, and of them `new`, `kept` and `refreshed`; `first_day`,
-        `last_day`; and what is in doubt: `open_days`, `doubtful_days`, `maybe_capped` and `warnings`.
+        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, as in
+        `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
@@ -310,7 +320,8 @@ class DataAccessScanOperator(SearchingOperator):
         if since is None:
             return refresh
         days = [day for task in scan.tasks() if (day := task._raw.day(0))]
-        if not days:
+        # A first try needs no look at a folder that may have thousands of files.
+        if since > datetime.now(UTC) or not days:
             return "all"
         try:
             files = folder_status(folder, storage_options=storage_options).files
@@ -347,15 +358,18 @@ class DataAccessSearchOperator(SearchingOperator):
     Args:
         path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`, as `folder` of
             `DataAccessScanOperator`. It is replaced when it is complete.
-        max_xcom_rows: The most rows that may go to XCom, which is a database.
+        max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         **options: What follows, and arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
         attrs, audience_type, allocated_audience, code_status: As in `Client.search_codes`.
-        allocated_time: As in `Client.search_codes`, or as text, such as `"on('{{ params.day }}')"`; by default the days
-            that ended in the data interval of the run, in the time zone of the connection.
-        item_type_name, item_type_id: Another business object than promotion codes, such as "customer".
-        where: Its conditions, as in `Client.search_items`, or as text, such as
-            `"col('customer_id').matches({{ params.customers }}) & col('opened').on({{ dataaccess.days }})"`.
+        allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
+            `"days('{{ params.start }}', '{{ params.stop }}')"`; by default the days that ended in the data interval of
+            the run, in the time zone of the connection.
+        item_type_name: Another business object than promotion codes, such as "customer".
+        item_type_id: Its id, as in `Client.search_items`.
+        where: Its conditions: an expression of `da.col(name)`, or as text for `da.filters.parse`, such as
+            `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`. For the
+            days of the run write `"col('opened').on({{ dataaccess.days }})"`.
         schema, decode_status: As in `Client.scan_codes`, for files. Rows in XCom keep the numbers.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and its files are as before.
         fail_on_empty: Whether a result without rows fails the task. Each try searches again, so `retries` and

@@ -26,8 +26,9 @@ _SECONDS_FOR_THE_TRIGGER = 60
 class DataAccessSegmentExportSensor(ClientOperator, compat.BaseSensorOperator):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
-    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`. A service that is down does not
-    end the wait. The log has each change of an entry, and the error of a time-out names the open entries.
+    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`. A service that is down, also for
+    longer than `retry_for` of the connection, does not end the wait. The log has each change of an entry, and the error
+    of a time-out names the open entries.
 
     Args:
         export_id: Id of the export. Templated.

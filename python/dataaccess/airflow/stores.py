@@ -1,7 +1,8 @@
 """Where operators write: a path on the worker, or a URL with the options of its store from an Airflow connection.
 
-A key that cannot be followed is an error: no file is written with another identity, or into another store. Tools that
-collect errors send the locals of frames: no function has a secret in a local while it can raise.
+A key that cannot be followed is an error: a file must not be written with another identity, or into another store, than
+the connection says. Tools that collect errors send the locals of frames: no function has a secret in a local while it
+can raise.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions | None]:
     """The absolute path or the URL of a folder or file, as other tools read it, and the options of its store.
 
-    The id of a connection may precede the bucket of S3 and Google: `s3://aws_default@bucket/codes`. An Azure URL may
-    have its container there, so `conn_id=` of an `ObjectStoragePath` names the connection.
+    The id of an Airflow connection may precede the bucket of S3 and Google, as in `ObjectStoragePath`:
+    `s3://aws_default@bucket/codes`. An Azure URL may have its container there, so `conn_id=` of an `ObjectStoragePath`
+    names the connection.
     """
     place, conn_id = _split(place, argument)
     target = location(argument, place, None)

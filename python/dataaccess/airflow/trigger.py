@@ -86,7 +86,8 @@ class DataAccessSegmentExportTrigger(_StoredTrigger):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     Fires one event: a dict with `status`, as `Client.download_segment` returns it; with `unfinished`, a text that names
-    the open entries, when the time is over; or with `error` (text) and `is_permanent`.
+    the open entries, when the time is over; or with `error` (text) and `is_permanent`. It has no token: the triggerer
+    reads the connection.
 
     Args:
         export_id: Id of the export.
@@ -94,10 +95,15 @@ class DataAccessSegmentExportTrigger(_StoredTrigger):
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
         success_codes: Each `responseCode` of an entry that succeeded.
-        until: When the time is over, in seconds since 1970; None: never.
+        until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
 
     Examples:
-        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=30, dataaccess_conn_id="dataaccess_default")
+        >>> import asyncio
+        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
+        >>> async def main():
+        ...     return [event.payload["status"]["message"] async for event in trigger.run()]
+        >>> asyncio.run(main())
+        ['Success']
     """
 
     def __init__(
@@ -145,7 +151,8 @@ class DataAccessEventTrigger(_StoredTrigger, BaseEventTrigger):
     """For asset watchers: fires once a segment export has ended, or each time a day is final.
 
     The payload of the asset event is a dict of `export_id` and `status`, or of `day` (`2024-01-15`, in the time zone of
-    the connection). A triggerer that restarts repeats the last event; a scan into a folder then keeps what it has.
+    the connection). It fires at its start for what has happened before, so a triggerer that restarts repeats the last
+    event; a scan into a folder then keeps what it has.
 
     Args:
         export_id: Id of the export; None: days.

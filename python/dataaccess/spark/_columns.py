@@ -1,6 +1,7 @@
-"""How the batches of a scan become columns of Spark: exact casts, and columns of the request.
+"""How the batches of a scan become columns of Spark: exact casts, and columns that tell of the request.
 
-A value that has no exact counterpart is an error, never another value. Nothing here needs Spark.
+A scan reads `int` as int64, `date` as a timestamp and `decimal` as JSON. A value that has no exact counterpart is an
+error, never another value. Nothing here needs Spark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Doubts about responses, in the executors: errors that reach the driver, or warnings in the logs of the executors.
 
-Most of what looks wrong shows in a comparison. So the processes of an executor share the figures of all its responses,
-in a file of the folder that Spark gives the executor. Spark removes it with the session in local mode; a standalone
-cluster keeps it until the work folder is cleaned. Nothing here needs Spark.
+A process of an executor sees one response at a time, and most of what looks wrong shows in a comparison alone. So the
+processes of an executor share the figures of all its responses, in a file of the folder that Spark gives the executor.
+Spark removes it with the session in local mode; a standalone cluster keeps it until the work folder is cleaned. All of
+it is judged as in other scans. Nothing here needs Spark.
 """
 
 from __future__ import annotations

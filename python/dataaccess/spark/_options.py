@@ -1,7 +1,9 @@
-"""The options of the data source, with the names of arguments, and the client and the scan that they describe.
+"""The options of the data source: which there are, and the client and the scan that they describe.
 
-Everybody sees options in the plan of a query. So options say what to read and how: the service, its token and its
-network come from the driver's environment or profile. Nothing here needs Spark.
+They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
+sees in the plan of a query, and who writes a query need not be who runs Spark. So options say what to read and how to
+read it: the service, its token and its network come from the driver's environment or profile. Nothing here needs
+Spark.
 """
 
 from __future__ import annotations
@@ -160,6 +162,7 @@ def client_of(values: Mapping[str, Any]) -> Client:
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
+        # A test of the options may lack PySpark.
         with hosted("spark", getattr(sys.modules.get("pyspark"), "__version__", None)):
             return Client(**settings)
     except ConfigError as error:

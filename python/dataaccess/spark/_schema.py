@@ -84,13 +84,16 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
     if sorted(attrs) != sorted(columns):
         message = f"{', '.join(attrs)} are other attributes than the columns of the schema: {', '.join(columns)}"
         problems.append(problem("attrs", message, attrs))
-    for name in of_request.keys() - schema.names:
-        problems.append(
-            problem("schema", f"has no column {name!r}, as the option {of_request[name]} asks: add it", name)
-        )
-    for index, name in enumerate(as_json):
-        if name not in columns:
-            problems.append(problem(f"json_attrs[{index}]", f"{name!r} is no column of the schema", name))
+    problems += [
+        problem("schema", f"has no column {name!r}, as the option {option} asks: add it", name)
+        for name, option in of_request.items()
+        if name not in schema.names
+    ]
+    problems += [
+        problem(f"json_attrs[{index}]", f"{name!r} is no column of the schema", name)
+        for index, name in enumerate(as_json)
+        if name not in columns
+    ]
     if problems:
         raise ValidationError(problems=problems)
     return columns, types

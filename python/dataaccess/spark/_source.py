@@ -1,4 +1,7 @@
-"""The data source and its reader, made in Python processes of the driver; executors unpickle the reader."""
+"""The data source and its reader, both made in Python processes of the driver.
+
+The reader plans a scan and is pickled into each task of the executors.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 class shown_first:
     """Prepares an error that passes for the text that Spark makes of it in another process.
 
-    Spark prints the cause of an error, then its own frames, then the error. So an error gets itself as its cause, which
-    has no frames. Of an error with frames of another package Spark leaves out the chain, so it gets none of ours.
+    Spark prints the chain of an error: its cause, then the frames of Spark, then the error. So an error gets itself as
+    its cause, which has no frames: Spark's text begins with it, and ends with it as before. Of an error with frames of
+    another package Spark leaves out the chain, so it gets none of ours.
     """
 
     def __enter__(self) -> None:
@@ -40,7 +44,8 @@ class shown_first:
             error.__traceback__ = None
 
 
-# Requests at a time, at most: no service is asked by hundreds of cores at once.
+# Requests at a time, at most: no service is asked by hundreds of cores at once, and a partition costs Spark as much as
+# a small request.
 _PARTITIONS = 16
 
 
@@ -77,8 +82,9 @@ class ScanReader(DataSourceReader):
 class DataAccessSource(DataSource):
     """Reads promotion codes, or items of another object, into Spark: a partition for each request of the scan.
 
-    The requests of a long scan share 16 partitions. Options have the names of the arguments of `Client`, `scan_codes`
-    and `scan_items`, and are checked by `load()`, which sends nothing.
+    The requests of a long scan share 16 partitions. Spark finds the source by itself where this package is installed:
+    `spark.read.format("dataaccess")`. Options have the names of the arguments of `Client`, `scan_codes` and
+    `scan_items`, and are checked by `load()`, which sends nothing.
     """
 
     @classmethod

@@ -1,6 +1,7 @@
 """The tasks of a scan as Spark pickles them: the request in its partition, what all share in the reader.
 
-An executor makes the tasks again, with one client for each of its processes. Nothing here needs Spark.
+An executor makes the tasks again, with one client for each of its processes: its connections and its token serve one
+task after the other. The response of a task comes as batches of Spark. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     # The id and the body of a request that the driver has checked.
     Planned: TypeAlias = tuple[str, dict[str, Any]]
 
-# Clients of one process, for queries that run at the same time.
+# Clients of one process: those of the queries that run at the same time.
 _CLIENTS = 4
 _ROWS = 8_192
 
