@@ -1,6 +1,7 @@
 //! Rows as dicts: blocks of cells become dicts while the next blocks are decoded.
 //!
-//! Each dict is a copy of a template, so that no key is made twice. Equal strings of a column are one object.
+//! Each dict is a copy of a template, so that no key is made twice. Equal strings of a column are one object, and so are
+//! equal integers.
 
 use std::borrow::Borrow;
 use std::hash::BuildHasher as _;
@@ -12,7 +13,7 @@ use arc_swap::ArcSwapOption;
 use foldhash::fast::FixedState;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use tokio::sync::mpsc;
 
 use super::asyncio::spawn_call;
@@ -30,10 +31,12 @@ const BLOCKS_AHEAD: usize = 4;
 const LARGE: usize = 1 << 18;
 /// How many strings are remembered, of all columns.
 const STRINGS: usize = 4_096;
+/// How many integers are remembered, of all columns: the last one with each last byte.
+const INTEGERS: usize = 1 << 8;
 /// Longer strings seldom come again.
 const LONGEST: usize = 64;
-/// Strings of a column that are not remembered at first: small results are not worth it.
-const FEW: u64 = 64;
+/// Strings of a column, and rows of a block, that are not worth it.
+const FEW: usize = 64;
 /// Strings after which a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
 
@@ -96,7 +99,7 @@ struct Rows {
     template: Arc<RowTemplate>,
     /// The keys of the last record that were not requested. The next one probably has the same.
     extras: Vec<Py<PyString>>,
-    strings: Strings,
+    objects: Objects,
     list: OfAttempt<Py<PyList>>,
 }
 
@@ -106,7 +109,7 @@ impl Rows {
         Ok(Self {
             template: RowTemplate::of(py, attributes)?,
             extras: Vec::new(),
-            strings: Strings::new(attributes.len()),
+            objects: Objects::new(attributes.len()),
             list: OfAttempt::new(PyList::empty(py).unbind()),
         })
     }
@@ -138,14 +141,15 @@ impl Rows {
         let list = self.list.of(attempt, || PyList::empty(py).unbind()).bind(py);
         let template = self.template.row.bind(py);
         let mut cursor = 0;
+        self.objects.expect(block.rows());
         for row in 0..block.rows() {
             let record = template.copy()?;
             for (column, (value, name)) in block.values(row).zip(&self.template.names).enumerate() {
                 match value {
                     // As in the template.
                     Value::Cell(Cell::Null) => {}
-                    Value::Integer(integer) => record.set_item(name, integer)?,
-                    Value::Cell(Cell::String(text)) => record.set_item(name, self.strings.object(py, column, text))?,
+                    Value::Integer(integer) => record.set_item(name, self.objects.integer(py, integer))?,
+                    Value::Cell(Cell::String(text)) => record.set_item(name, self.objects.string(py, column, text))?,
                     Value::Cell(cell) => record.set_item(name, object(py, cell)?)?,
                 }
             }
@@ -203,10 +207,12 @@ impl RowTemplate {
     }
 }
 
-/// Objects of strings: for each remainder of a hash the last string with it.
-struct Strings {
-    slots: Vec<Option<(Box<str>, Py<PyString>)>>,
+/// Objects of values that may come again: for each remainder of a hash the last string with it, and for each last byte
+/// the last integer.
+struct Objects {
+    strings: Vec<Option<(Box<str>, Py<PyString>)>>,
     columns: Vec<Column>,
+    integers: Vec<Option<(i32, Py<PyInt>)>>,
 }
 
 /// The strings of a column.
@@ -217,17 +223,34 @@ struct Column {
     repeated: u64,
 }
 
-impl Strings {
+impl Objects {
     fn new(columns: usize) -> Self {
-        Self { slots: Vec::new(), columns: vec![Column::default(); columns] }
+        Self { strings: Vec::new(), columns: vec![Column::default(); columns], integers: Vec::new() }
+    }
+
+    /// Remembers integers too, from the first block that is worth it.
+    fn expect(&mut self, rows: usize) {
+        if rows > FEW && self.integers.is_empty() {
+            self.integers.resize_with(INTEGERS, || None);
+        }
+    }
+
+    /// The object of an integer.
+    fn integer<'py>(&mut self, py: Python<'py>, value: i32) -> Bound<'py, PyInt> {
+        let [last, ..] = value.to_le_bytes();
+        let Some(slot) = self.integers.get_mut(usize::from(last)) else { return PyInt::new(py, value) };
+        match slot {
+            Some((known, object)) if *known == value => object.bind(py).clone(),
+            _ => slot.insert((value, PyInt::new(py, value).unbind())).1.bind(py).clone(),
+        }
     }
 
     /// The object of a string of this column.
-    fn object<'py>(&mut self, py: Python<'py>, column: usize, text: &str) -> Bound<'py, PyString> {
+    fn string<'py>(&mut self, py: Python<'py>, column: usize, text: &str) -> Bound<'py, PyString> {
         let Some(column) = self.columns.get_mut(column).filter(|_| text.len() <= LONGEST) else {
             return PyString::new(py, text);
         };
-        if column.count() { remembered(py, &mut self.slots, column, text) } else { PyString::new(py, text) }
+        if column.count() { remembered(py, &mut self.strings, column, text) } else { PyString::new(py, text) }
     }
 }
 
@@ -239,7 +262,7 @@ impl Column {
             return false;
         }
         self.strings += 1;
-        self.strings > FEW
+        self.strings > FEW as u64
     }
 }
 

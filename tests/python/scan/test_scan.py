@@ -296,7 +296,7 @@ def test_rows_are_those_of_json_in_the_same_order() -> None:
     assert rows_of(['{"z":1,"a":1,"z":"last","a":2}'] * 100, ["a"]) == [{"a": 2, "z": "last"}] * 100
 
 
-def test_equal_strings_of_an_attribute_are_one_object() -> None:
+def test_equal_values_of_an_attribute_are_one_object() -> None:
     # No id comes again, statuses often do, and there are more shops than are remembered at a time.
     records = [
         {
@@ -304,6 +304,7 @@ def test_equal_strings_of_an_attribute_are_one_object() -> None:
             "status": ("sent", "used", "ü", "")[number % 4],
             "shop": f"shop {number * 7919 % 6_000}",
             "note": "long " * 20 if number % 3 else None,
+            "pool_id": -1_000 - number % 90,
         }
         for number in range(20_000)
     ]
@@ -315,6 +316,7 @@ def test_equal_strings_of_an_attribute_are_one_object() -> None:
     assert objects["status"] <= 100
     assert objects["id"] == len(rows)
     assert objects["note"] > len(rows) // 2
+    assert objects["pool_id"] <= 190
 
 
 # Progress of collect and the to_… methods.
