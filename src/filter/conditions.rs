@@ -434,7 +434,8 @@ impl Check<'_> {
                 Err(format!("is a month, not a time: write {month}"))
             }
             // As it can be copied: a datetime in quotes too.
-            (Shape::Codes, Method::Matches, InputValue::Moment(text)) => {
+            (Shape::Codes, Method::Matches, InputValue::Text(text) | InputValue::Moment(text)) => {
+                self.times.calendar.zone.parse_moment(text)?;
                 Err(format!("ambiguous time: use {}", each(&format!("\"{text}\""))))
             }
             (Shape::Codes, Method::Matches, input) => Err(format!("ambiguous time: use {}", each(&input.shown()))),

@@ -130,6 +130,9 @@ fn not_a_time(text: &str) -> String {
     if let Some(day) = missing_day(text.trim()) {
         return format!("there is no {day} in the calendar");
     }
+    if text.trim() == "yesterday" {
+        return "\"yesterday\" is not ISO 8601: write da.yesterday() without quotes, or a day as 2024-01-31".to_owned();
+    }
     format!(
         "\"{}\" is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it \
          has one",
