@@ -1,40 +1,41 @@
 """The exceptions and warnings of `dataaccess`, drawn as a tree. They can be pickled, without values of records.
 
-DataAccessError                      operation attempts elapsed request_id response_headers history hint retryable
-├─ ConfigError (ValueError)             problems
-├─ ValidationError (ValueError)         problems
-├─ TransportError                       no complete, trustworthy HTTP response
-│  ├─ ConnectError (ConnectionError)        phase: dns tcp proxy tls; reason status
-│  ├─ RequestTimeoutError (TimeoutError)    phase: connect headers body stall deadline token
-│  └─ ConnectionLostError (ConnectionError) reason: lost truncated malformed; received
-├─ ApiError                             status code api_message data code_message body_excerpt
-│  ├─ PermissionDeniedError
-│  ├─ ThrottledError                    retry_after
-│  ├─ ServerError
-│  └─ RequestRejectedError              location_host
-├─ ResponseError                        reason: not_json invalid_json envelope record too_large
-│  │                                    field row column offset limit path value body_excerpt
-│  └─ DoubtfulDataError                 the data look wrong, and on_doubt does not accept that
-├─ StreamInterruptedError               rows_yielded
-├─ WaitTimeoutError (TimeoutError)      last
-├─ SegmentExportError                   entries
-├─ ScanIncompleteError                  failed report
-├─ FolderError                          reason: unusable mismatch corrupt; path field day
-│  └─ FolderLockedError                 pid host
-├─ FileError (OSError)                  errno path
-├─ SandboxError
-├─ ClientClosedError (RuntimeError)
-└─ InternalError                        a bug in this package
+A builtin base class is in brackets. The fields that a class adds follow.
 
-DataAccessWarning (UserWarning)
-├─ AbsentAttributeWarning               a requested attribute is missing from every record
-├─ EmptyResultWarning                   nothing was found, and the conditions may explain why
-├─ IncompleteWarning                    a response may not hold all rows
-├─ MissingIdsWarning                    a list of ids found fewer customers
-├─ SandboxWarning                       the data is synthetic
-├─ ShrunkWarning                        a response has much less than the file that it would replace
-├─ StrayDayWarning                      rows of a day that was not requested
-└─ TimezoneWarning                      days are sent to a platform, and timezone was not set
+    DataAccessError  operation attempts elapsed request_id response_headers history hint retryable report
+    ├─ ConfigError (ValueError)                  problems
+    ├─ ValidationError (ValueError)              problems
+    ├─ TransportError
+    │  ├─ ConnectError (ConnectionError)         phase reason status
+    │  ├─ RequestTimeoutError (TimeoutError)     phase
+    │  └─ ConnectionLostError (ConnectionError)  reason received
+    ├─ ApiError                                  status code api_message data code_message body_excerpt
+    │  ├─ PermissionDeniedError
+    │  ├─ ThrottledError                         retry_after
+    │  ├─ ServerError
+    │  └─ RequestRejectedError                   location_host
+    ├─ ResponseError                             reason field row column offset limit path value body_excerpt
+    │  └─ DoubtfulDataError
+    ├─ StreamInterruptedError                    rows_yielded
+    ├─ WaitTimeoutError (TimeoutError)           last
+    ├─ SegmentExportError                        entries
+    ├─ ScanIncompleteError                       failed report
+    ├─ FolderError                               reason path field day
+    │  └─ FolderLockedError                      pid host
+    ├─ FileError (OSError)                       errno path
+    ├─ SandboxError
+    ├─ ClientClosedError (RuntimeError)
+    └─ InternalError
+
+    DataAccessWarning (UserWarning)
+    ├─ AbsentAttributeWarning               a requested attribute is missing from every record
+    ├─ EmptyResultWarning                   nothing was found, and the conditions may explain why
+    ├─ IncompleteWarning                    a response may not hold all rows
+    ├─ MissingIdsWarning                    a list of ids found fewer customers
+    ├─ SandboxWarning                       the data is synthetic
+    ├─ ShrunkWarning                        a response has much less than the file that it would replace
+    ├─ StrayDayWarning                      rows of a day that was not requested
+    └─ TimezoneWarning                      days are sent to a platform, and timezone was not set
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class Client(BaseClient):
                 "float64" column holds the nearest float of a fraction, and an integer only if it is exact.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
                 frames, files and folders: a category of pandas, an Enum of polars, a dictionary of Arrow.
-                `da.CodeStatus.USED` equals names and numbers in pandas. Dicts keep the numbers.
+                Compare them with "used": `da.CodeStatus.USED` equals numbers only. Dicts keep the numbers.
 
         Returns:
             A scan. Its columns are strings, but `pool_id`, `audience_type` and `code_status` are integers, and

@@ -183,30 +183,25 @@ CLASSES = [
     for value in vars(errors).values()
     if inspect.isclass(value) and issubclass(value, (da.DataAccessError, da.DataAccessWarning))
 ]
-NAMES = {value.__name__ for value in CLASSES}
-
-
-def drawn() -> dict[str, str | None]:
-    """The tree at the top of the file: each class with its parent."""
-    parents: dict[str, str | None] = {}
-    above: list[str] = []
-    for line in inspect.getdoc(errors).splitlines():  # type: ignore[union-attr]
-        match = re.match(r"(?P<indent>[ │├└─]*)(?P<name>\w+(?:Error|Warning))\b", line)
-        if match and match["name"] in NAMES:
-            depth = len(match["indent"].removeprefix("    ")) // 3
-            above[depth:] = [match["name"]]
-            parents[match["name"]] = above[depth - 1] if depth else None
-    return parents
 
 
 def test_the_tree_is_as_drawn() -> None:
-    tree = drawn()
-    assert set(tree) == NAMES
+    """The tree at the top of the file: each class with its bases, and each error with the fields that it adds."""
+    above: list[str] = []
+    drawn: dict[str, tuple[set[str], list[str]]] = {}
+    for line in inspect.getdoc(errors).splitlines():  # type: ignore[union-attr]
+        match = re.fullmatch(r"    ([│├└─ ]*)(\w+(?:Error|Warning))(?: \((\w+)\))? *(.*)", line)
+        if match:
+            indent, name, builtin, fields = match.groups()
+            del above[len(indent) // 3 :]
+            drawn[name] = {*above[-1:], *([builtin] if builtin else [])} or {"Exception"}, fields.split()
+            above.append(name)
+    assert set(drawn) == {kind.__name__ for kind in CLASSES}
     for kind in CLASSES:
-        # A second class of ours is in brackets, as a builtin is.
-        ours = [base.__name__ for base in kind.__bases__ if base.__name__ in NAMES]
-        assert ours[:1] == [name for name in [tree[kind.__name__]] if name]
-        assert all(f"{kind.__name__} ({base})" in (errors.__doc__ or "") for base in ours[1:])
+        bases, fields = drawn[kind.__name__]
+        assert {base.__name__ for base in kind.__bases__} == bases
+        if issubclass(kind, da.DataAccessError):
+            assert [name for name in inspect.get_annotations(kind) if not name.startswith("_")] == fields
 
 
 @pytest.mark.parametrize(("reason", "code"), [("mismatch", 64), ("corrupt", 65), ("unusable", 74), (None, 74)])

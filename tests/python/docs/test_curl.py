@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "recipes.md"
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_curl_lines_run(tmp_path: Path) -> None:
-    (script,) = re.findall(r"```sh\n(CONTROL=.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (script,) = re.findall(r"^(CONTROL=.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     calls = [line for line in script.splitlines() if line.startswith("call ")]
     with da.Sandbox.demo() as sandbox:
         environment = {

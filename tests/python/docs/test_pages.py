@@ -110,28 +110,6 @@ def test_every_environment_variable_is_documented() -> None:
 ERRORS = ROOT / "docs" / "errors.md"
 
 
-def test_the_tree_of_errors_is_that_of_the_code() -> None:
-    tree = ERRORS.read_text(encoding="utf-8").partition("## The tree")[2].partition("```text\n")[2].partition("```")[0]
-    parents: list[str] = []
-    drawn: dict[str, tuple[set[str], list[str]]] = {}
-    for line in tree.splitlines():
-        indent, name, builtin, rest = re.fullmatch(r"([│├└─ ]*)(\w+)(?: \((\w+)\))? *(.*)", line).groups()  # type: ignore[union-attr]
-        del parents[len(indent) // 3 :]
-        own = re.findall(r"\w+", re.sub(r":.*", "", rest))
-        drawn[name] = ({*parents[-1:], *([builtin] if builtin else [])} or {"Exception"}, own)
-        parents.append(name)
-
-    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, da.DataAccessError)]
-    expected = {
-        each.__name__: (
-            {base.__name__ for base in each.__bases__},
-            [name for name in inspect.get_annotations(each) if not name.startswith("_")],
-        )
-        for each in classes
-    }
-    assert drawn == expected
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_exception_that_a_page_names_is_there(page: Path) -> None:
     named = {*re.findall(r"`([A-Z]\w+(?:Error|Warning))(?:`|\.)", page.read_text(encoding="utf-8"))}

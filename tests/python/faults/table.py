@@ -217,10 +217,10 @@ SECTIONS: dict[str, str] = {
     "No connection": """
 C1 | The host name is unknown. | `ConnectError` with phase `dns`. Retried.
 C2 | No process listens. | `ConnectError` with phase `tcp` and the address. Retried. A single call gives up after 4 s, unless `retry_for` is given or the service responded before.
-C3 | Nothing answers a connection attempt. | `RequestTimeoutError` with phase `connect` after 10 s for TCP, proxy and TLS together. It is a `ConnectError` with phase `proxy` if the route has a proxy. Retried.
+C3 | Nothing answers a connection attempt. | `RequestTimeoutError` with phase `connect` after 10 s for TCP, proxy and TLS together. With a proxy: `ConnectError` with phase `proxy`. Retried.
 C5 | One of two addresses of a host is dead. | The caller does not notice.
 C6 | The certificate comes from an unknown CA, is for another name, expired or too weak. A server offers neither TLS 1.2 nor a safe cipher, or requires a client certificate. | `ConnectError` with phase `tls` and a `reason`. No request is sent, and nothing is retried. An expired certificate is reported with the clock of this machine.
-C7 | The service uses a private CA. | It is trusted if configured, and an error names the setting: `ca_bundle`, `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, then the system. A configured path without a readable certificate is a `ConfigError` before anything is sent.
+C7 | The service uses a private CA. | It is trusted if the first of these that is set has it: `ca_bundle`, `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` with `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, the system. The error names the setting. A configured path without a readable certificate is a `ConfigError` before anything is sent.
 C8 | A user wants to turn verification off. | There is no such switch.
 C9 | The address is plain HTTP to another machine. | `ConfigError`, unless `allow_http=True`.
 C10 | A port speaks no TLS, or plain HTTP meets a port with TLS. | `ConnectError` with phase `tls` at once: "does not speak TLS". Or a `TransportError` that names `https://`.
@@ -233,7 +233,7 @@ P13 | The process has too many open files. | `ConnectError` that says so. The cl
 C4 H3 H5 | The connection is closed or reset within the headers, or reset within the body. TLS ends without `close_notify`. | *
 H4 H6 H7 H8 | A body ends before its length, its last chunk or the end of its JSON, or goes on behind its length. | {retried} A chunk without a size: {once}
 H10 | Two lengths, or no HTTP at all. | *
-H11 | A length beside chunks or beside `Transfer-Encoding: identity`. | The chunks count, else the length. Bytes behind the chunks are no response. Another coding: *
+H11 | A length beside chunks or beside `Transfer-Encoding: identity`. | With chunks the length is ignored, and bytes behind them are no response. With `identity` the length counts. Another coding: *
 H12 | Very many or very large headers. | The client reads 256 headers and 400 KiB. Beyond: *
 H16 | Gzip or zstd is cut off, corrupt, followed by other data than zero bytes, compressed twice, or in an encoding that was not requested. | Cut off, or an HTTP failure: {retried} Empty, corrupt or with other data behind it: {once} Compressed twice or in another encoding: {never}
 H17 | A small response becomes huge when it is decompressed. | The download ends at the first byte that is not JSON, or with `ResponseError` (`too_large`) at 8 GiB. Rows count against `max_result_bytes`. Batches take no more than one batch at a time.
@@ -263,18 +263,18 @@ H1 | A connection is closed without a byte of a response. | * On a reused connec
 H2 | The service closes idle connections while the next request is sent. | No failure and no retry. At most one request in a hundred arrives twice.
 H9 | Responses of a call are cut off at the same byte, beyond 8 MiB and for 5 s. | No further request. The error says that a proxy probably limits the size of responses.
 H13 H14 H15 | Endless `100 Continue`, silence, headers or bodies that arrive very slowly. | `RequestTimeoutError`. Phase `headers` after `timeout`: not retried. Phase `body` after 30 s of silence, or phase `stall` for a slow body: retried. The time of a slow consumer does not count.
-R1 | `Retry-After` in seconds, as a date, as a Unix time, or as nonsense, or `retry-after-ms`, which wins. | Obeyed within `retry_for`. A longer wait ends the call or run at once. Nonsense is ignored. It counts only on 429 and 503.
-R2 | An outage. | Calls and scans retry for `retry_for`. After five failures in a row one request at a time probes, up to 30 s apart. A scan ends with one error, and a run keeps its finished tasks. A call fails only for its own requests.
+R1 | `Retry-After` in seconds, as a date, as a Unix time, or as nonsense, or `retry-after-ms`, which wins. | The client waits that long. A wait longer than `retry_for` ends the call or run at once. Nonsense is ignored. It counts only on 429 and 503.
+R2 | An outage. | Calls and scans retry for `retry_for`. After five failures in a row one request at a time probes, up to 30 s apart. A scan ends with one error, and a run keeps its finished tasks. Failures of other calls do not end a call.
 R3 | Forked workers fail together. | Each has random pauses of its own.
 R4 | A 429, or a 503 with `Retry-After`. | All requests of the client wait that long, also those that are queued. After the wait the client sends fewer requests a second than before. Then the rate grows.
 R5 | Hundreds of failures. | Only reusable connections stay open.
 R6 R7 | A consumer stops taking batches, and a proxy closes unread connections. | The response waits at the service and not in memory. Responses that were read ahead are requested again. Each row comes once.
-R8 | A `token` callable fails or hangs. | A valid token is sent until it expires. The callable has 60 s, then it is called again. Its failures are retried like failed connections, unless its exception shows a mistake in it.
+R8 | A `token` callable fails or hangs. | A valid token is sent until it expires. The callable has 60 s, then it is called again. Its failures are retried for `retry_for`, unless its exception shows a mistake in it.
 R9 | `x-should-retry: false` or `true`. | `false` ends the retries of a status or `code`. `true` retries each status from 400 on for `retry_for`, but never a refused token. Anything else is ignored.
 """,
     "The process, the interpreter and the event loop": """
 P1 P2 | The process forks, whatever it is doing, or with a running sandbox. | The child works with connections of its own. A stream that began before, and the parent's sandbox, raise `ClientClosedError` in the child. The parent is not affected.
-P3 P15 | Ctrl-C in any phase of a call, or while another library reads a scan. | `KeyboardInterrupt` within 150 ms, and the server sees the connection close. Another library returns, and no more requests are sent.
+P3 P15 | Ctrl-C in any phase of a call, or while another library reads a scan. | `KeyboardInterrupt` within 150 ms, and the server sees the connection close. Another library returns, and no more requests are sent, except [where Python does not handle `SIGINT`](concurrency.md#ctrl-c).
 P4 | Asyncio cancels a call, or its loop closes. | The connection closes within 50 ms. Nothing is printed.
 P5 P8 | A synchronous call runs inside a loop, or one client serves sixteen threads. | Each call gets its own response. Memory and descriptors stay flat.
 P6 | A token callable uses the client that it serves. | `ConfigError`. Another client can be used.
@@ -296,7 +296,7 @@ S9 | Some tasks fail permanently. | The others are completed, then `ScanIncomple
 S10 | Another user owns the folder or can write to it. | `FolderError` with the `chmod` or `chown` that fixes it, before anything is sent. Unix only.
 S11 | A day is not over, or may still change. | Each run requests it again until it is final. The report has it in `open_days` or `unsettled_days`.
 S12 S16 | The service has fewer rows than before, or an attribute disappears. | With less than half of the rows, or without the attribute, the file is kept. A warning says so each night until a response replaces the file or `accept` takes it. A smaller loss of more than 10 % replaces the file, with a warning.
-S13 | A run without days sends several requests and is interrupted. | The next run requests the rest. The run after that requests everything again.
+S13 | A run without days, with several requests, is interrupted. | The next run requests the rest. The run after that requests everything again.
 S17 | A result looks wrong, and doubts are errors. | Nothing is replaced. The day is an error each night until it looks right or `accept` takes it.
 S18 | Each day is a run of its own, and the service caps responses. | A run compares its days with up to a hundred files of other days. So it warns as a run of all days does.
 O2 | Ctrl-C or a cancelled task ends a run into a store. | The lock is removed, also when the interpreter exits at once.

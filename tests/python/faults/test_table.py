@@ -98,12 +98,12 @@ def raised(fault: Fault) -> str:
 
 INTRODUCTION = """# Reliability
 
-Each row is a fault and what the package guarantees. The page is printed from the table of the tests. They try each bad
-response with searches, scans, batches, folders and downloads, and with both clients.
+Each row is a fault and what the package guarantees. Tests send each bad response to searches, scans, batches, folders
+and downloads, of both clients.
 
 "Retried" means: as long as `retry_for` allows. The caller sees the error only if the last attempt fails too. "Retried
-once" means at most two requests. The tests have the same ids: C is a connection, H is HTTP, J is JSON, R is a retry,
-P is a process, S is a folder, O is an object store.
+once" means at most two requests. In the ids, C is a connection, H is HTTP, J is JSON, R is a retry, P is a process, S
+is a folder, and O is an object store.
 
 Errors and logs never show a token, a password, a secret header or a row. This holds for texts, pickles and tracebacks
 with locals. Only the fields `ResponseError.value` and `body_excerpt` can hold a part of a response.
