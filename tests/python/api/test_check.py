@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -436,20 +436,14 @@ def searched_end(sent: int, end: int, next_day: set[str]) -> tuple[int, int]:
     """The end that is found, and the number of searches, if the day of the instant ends then."""
     count = 0
 
-    def ids_at(instant: datetime) -> Generator[object, None, set[str]]:
+    async def ids_at(instant: int) -> set[str]:
         nonlocal count
         count += 1
-        yield instant
-        return {"a"} if milliseconds(instant) < end else next_day
+        return {"a"} if instant < end else next_day
 
-    ends: list[int] = []
-
-    def search() -> Generator[object, None, None]:
-        ends.append((yield from end_of_day(sent, ids_at, is_narrowed=True))[0])
-
-    for _ in search():
-        pass
-    return ends[0], count
+    with pytest.raises(StopIteration) as found:
+        end_of_day(sent, ids_at, is_narrowed=True).send(None)
+    return found.value.value[0], count
 
 
 @given(
