@@ -73,14 +73,12 @@ def _setting(spec: Spec, text: str) -> Any:
 
 
 def _on_doubt(text: str) -> str:
-    """What happens if a response looks wrong."""
     if text not in ("warn", "error"):
         raise ValueError(f"must be 'warn' or 'error', not {cut(text)!r}")
     return text
 
 
 def _sandbox(text: str) -> str:
-    """The address of an embedded sandbox."""
     if not text.startswith("sandbox:"):
         # The value may have a secret.
         raise ValueError("takes sandbox:demo alone: the environment of Spark names the service, DATAACCESS_BASE_URL")
