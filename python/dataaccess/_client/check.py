@@ -208,7 +208,6 @@ class Check:
         # How searches are narrowed to an audience of the day.
         self._narrow: dict[str, Any] = {}
         self._began, self._requests, self._is_reachable = monotonic(), 0, False
-        self._failure: DataAccessError | None = None  # of the last request
         self._answers: dict[str, CheckAnswer] = {}
         self._errors: dict[str, DataAccessError] = {}
 
@@ -234,8 +233,7 @@ class Check:
     async def _ask(self, call: str, given: Any, client: BaseClient | None = None) -> Any:
         """Sends a request with the time that is left, and returns the response. A failure is a finding."""
         left = round(self._timeout - (monotonic() - self._began), 3)
-        # Where one had to wait for a connection or a response, a second request would wait just as long.
-        if left < _LEAST or isinstance(self._failure, errors.ConnectError | errors.RequestTimeoutError):
+        if left < _LEAST:
             raise _OutOfTime
         raw = (client or self._client)._raw
         self._requests += 1
@@ -246,10 +244,12 @@ class Check:
                 response = raw.download_segment(given, left, wait=self._wait)
             response = response if self._wait else await response
         except DataAccessError as error:
-            self._failure = error
+            # Where one had to wait for a connection or a response, a second request would wait just as long.
+            if isinstance(error, errors.ConnectError | errors.RequestTimeoutError):
+                self._timeout = 0.0
             self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
             raise
-        self._is_reachable, self._failure = True, None
+        self._is_reachable = True
         return response
 
     async def _ids(self, **changed: object) -> set[str]:

@@ -150,6 +150,8 @@ def test_an_export_that_has_not_ended_shows_no_code(connect: Any) -> None:
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     check = connect("http://127.0.0.1:9").check()
     assert (check.is_reachable, check.is_ok, check.scopes) == (False, False, {"item": None, "download": None})
+    # A second request would wait just as long.
+    assert check.requests == 1
     assert isinstance(check.errors["scope item"], da.ConnectError)
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
 
@@ -168,6 +170,13 @@ def test_a_wrong_address_is_not_ok(connect: Any, wrong: bytes) -> None:
     assert (check.is_ok, check.scopes) == (False, {"item": None, "download": None})
     assert isinstance(check.errors["scope item"], da.RequestRejectedError)
     assert [check.answers[name].state for name in ("token", "timezone")] == ["not found"] * 2
+
+
+def test_what_refuses_a_download_without_a_code_is_not_the_service(connect: Any) -> None:
+    with serving(in_turn(http(), http(b"nope", "404 Not Found"), http())) as server:
+        check = connect(server.base_url).check()
+    assert (check.scopes["item"], check.answers["scope download"].state) == (True, "not found")
+    assert isinstance(check.errors["scope download"], da.RequestRejectedError)
 
 
 def test_each_request_is_sent_once(connect: Any) -> None:
@@ -247,6 +256,16 @@ def test_zones_a_day_apart_are_not_mixed_up(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
         check = connect(sandbox, timezone="Pacific/Auckland").check(DAY)
     assert check.settings.get("source_timezone") in (None, "Pacific/Pago_Pago")
+
+
+def test_a_zone_that_is_not_known_is_not_doubted(connect: Any) -> None:
+    """Times on two dates, in a day that zones of two offsets begin; one code alone has an audience."""
+    with da.Sandbox(switches={"day_zone": "Pacific/Auckland"}) as sandbox:
+        other = {"id": "b", "allocated_time": f"{DAY} 05:00:00"}
+        sandbox.load("promotion_code", [{**ROW, "allocated_time": "2024-01-14 20:00:00", "code_status": 3}, other])
+        answer = connect(sandbox).check(DAY).answers["timezone"]
+    assert (answer.state, answer.value, answer.is_right) == ("reading", None, False)
+    assert "busier" not in answer.detail
 
 
 def test_a_token_refused_amid_the_searches_of_a_day_is_no_setting(connect: Any, sandbox: da.Sandbox) -> None:
