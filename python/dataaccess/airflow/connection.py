@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataaccess._client.resolve import named_address, origin, token_variable
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from dataaccess.airflow.compat import exceptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from airflow.sdk import Context
+from dataaccess.airflow.compat import Context, exceptions
 
 _INSTEAD = "name the days, as \"days('{{ params.start }}', '{{ params.stop }}')\""
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+import jinja2
+
 from dataaccess import Client, folder_status
 from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
 from dataaccess._core.paths import without_query
+from dataaccess._core.secret import StorageOptions
 from dataaccess._display.text import counted, shorten
 from dataaccess.airflow import compat
-from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.compat import Context, ObjectStoragePath, exceptions
 from dataaccess.airflow.days import RunDays, refresh_since
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
@@ -26,14 +29,9 @@ from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderL
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import jinja2
-    from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import FolderReport, Scan, _types
-    from dataaccess._core.secret import StorageOptions
     from dataaccess.reports import Progress, ScanStats
 
 _SECONDS_BETWEEN_LOGS = 10

@@ -5,12 +5,9 @@ The web UI makes the form from this alone, so it imports neither the hook nor th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataaccess._client.settings import SETTINGS
-
-if TYPE_CHECKING:
-    from dataaccess._client.settings import Spec
+from dataaccess._client.settings import SETTINGS, Spec
 
 # The JSON types of the form, by the kind of a setting.
 _TYPES = {"boolean": "boolean", "duration": "number", "integer": "integer", "number": "number"}

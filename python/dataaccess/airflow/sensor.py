@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataaccess._client.segment import success_texts
 from dataaccess.airflow import compat
-from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.compat import Context, exceptions
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operators import ClientOperator, integer
 from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger, ExportWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from airflow.sdk import Context
 
 # Airflow's own timeout of a deferred task comes after that of the trigger, which knows the open entries.
 _SECONDS_FOR_THE_TRIGGER = 60

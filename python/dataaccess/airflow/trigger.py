@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended, success_texts
+from dataaccess import AsyncClient
+from dataaccess._client.segment import SegmentStatus, check_entries, entry_state, entry_states, has_ended, success_texts
 from dataaccess.airflow.compat import BaseEventTrigger, BaseTrigger, TriggerEvent
 from dataaccess.airflow.failures import is_permanent, text_of
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator
-
-    from dataaccess import AsyncClient
-    from dataaccess._client.segment import SegmentStatus
 
 # For the last request, also where the triggerer was down when the time was over.
 _SECONDS_FOR_LAST_REQUEST = 20
