@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
-from dataaccess._client.segment import success_texts
 from dataaccess.airflow import compat
 from dataaccess.airflow.compat import Context, exceptions
 from dataaccess.airflow.failures import without_useless_retries
@@ -93,7 +92,7 @@ class DataAccessSegmentExportSensor(ClientOperator, compat.BaseSensorOperator):
         with without_useless_retries(self.dataaccess_conn_id):
             client, export_id = self._client or self.connect(), integer("export_id", self.export_id)
             if self._watch is None:
-                self._watch = ExportWatch(export_id, success_texts(self.success_codes), self.log, check=self.check)
+                self._watch = ExportWatch(export_id, self.success_codes, self.log, check=self.check)
             with self._watch.attempt():
                 status = client.download_segment(export_id)
                 if self._watch.has_ended(status):

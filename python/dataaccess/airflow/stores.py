@@ -122,12 +122,8 @@ def _of_aws(connection: Secret, url: str) -> Options:
         options["aws_endpoint_url"] = f"{address.scheme}://{bucket}{address.netloc}{address.path}"
     credentials = session.get_credentials()
     if credentials is not None:
-        frozen = credentials.get_frozen_credentials()
-        options |= {
-            "aws_access_key_id": frozen.access_key,
-            "aws_secret_access_key": frozen.secret_key,
-            "aws_session_token": frozen.token or "",
-        }
+        names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+        options |= zip(names, credentials.get_frozen_credentials()[:3], strict=True)
     return _checked(options)
 
 

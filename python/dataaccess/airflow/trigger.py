@@ -26,9 +26,9 @@ _SECONDS_FOR_LAST_REQUEST = 20
 class ExportWatch:
     """Follows an export from one request to the next. Logs each entry whose state has changed."""
 
-    def __init__(self, export_id: int, success: Collection[str], log: Any, *, check: bool) -> None:
+    def __init__(self, export_id: int, success_codes: Collection[int | str], log: Any, *, check: bool) -> None:
         """Takes the codes of success, with which `check` compares the entries."""
-        self._export_id, self._success, self._log, self._check = export_id, success, log, check
+        self._export_id, self._success, self._log, self._check = export_id, success_texts(success_codes), log, check
         self._status: SegmentStatus | None = None
         self._states: list[str] = []
         self._failure: DataAccessError | None = None
@@ -73,9 +73,8 @@ class _StoredTrigger(BaseTrigger):
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
         kind = type(self)
-        return f"{kind.__module__}.{kind.__qualname__}", {
-            name: getattr(self, name) for name in signature(kind).parameters
-        }
+        arguments = {name: getattr(self, name) for name in signature(kind).parameters}
+        return f"{kind.__module__}.{kind.__qualname__}", arguments
 
 
 class DataAccessSegmentExportTrigger(_StoredTrigger):
@@ -127,7 +126,7 @@ class DataAccessSegmentExportTrigger(_StoredTrigger):
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
-        watch = ExportWatch(self.export_id, success_texts(self.success_codes), self.log, check=self.check)
+        watch = ExportWatch(self.export_id, self.success_codes, self.log, check=self.check)
         longest = client._settings["timeout"]
         while True:
             allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))
