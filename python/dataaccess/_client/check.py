@@ -473,10 +473,8 @@ class Check:
         else:
             self._answer("tls", "found", "none: the address begins with http:", False)
         proxy = client.settings["proxy"]
-        if proxy.value:
-            self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), through)
-        else:
-            self._answer("proxy", "found", "none")
+        seen, shown = (f"from {proxy.source}", str(proxy.value)) if proxy.value else ("none", None)
+        self._answer("proxy", "found", seen, shown, through if proxy.value else None)
         of, scopes = f"from {client._token_source}", [self._answers[f"scope {name}"] for name in ("item", "download")]
         if any(scope.is_right or scope.state == "reading" for scope in scopes):
             self._answer("token", "found", f"{of}: accepted", True, True)

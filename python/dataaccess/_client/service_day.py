@@ -71,9 +71,10 @@ class ServiceDay:
             # All times are of the date that ends then, if they are of the zone of the days.
             offsets = [at for at in offsets if written and end - _DAY <= first - at <= last - at < end]
         # None if two offsets fit.
-        self.zone = self._named(preferred, offsets)
-        starts = map(self._start_in, (preferred, *self._zones))
-        self.start = next((start for start in starts if start is not None), end - _DAY)
+        self.zone = self._steady(offsets[0]) if len(offsets) == 1 else None
+        if self._start_in(preferred) is not None:
+            self.zone = preferred
+        self.start = next(filter(None, map(self._start_in, (preferred, *self._zones))), end - _DAY)
         # Whether no zone an hour away has the times on this day too; and the offsets of those that any zone may have.
         self.is_full = last - first > end - self.start - _HOUR
         self.offsets_of_times = f"{_offset(last - end)} to {_offset(first - self.start)}"
@@ -82,13 +83,9 @@ class ServiceDay:
         """When the day begins in a zone that begins the next one at its end."""
         return start_of_day(zone, self.end - 1) if start_of_day(zone, self.end) == self.end else None
 
-    def _named(self, preferred: str, offsets: list[int]) -> str | None:
-        """The preferred zone if it begins a day at the end, else one without clock changes."""
-        if self._start_in(preferred) is not None:
-            return preferred
-        if len(offsets) != 1:
-            return None
-        hours, rest = divmod(offsets[0], _HOUR)
+    def _steady(self, offset: int) -> str | None:
+        """A zone of an offset without clock changes."""
+        hours, rest = divmod(offset, _HOUR)
         if rest:
             half_years = [self.end + days * _DAY for days in (-182, 182)]
             return next((zone for zone in self._zones if all(start_of_day(zone, at) == at for at in half_years)), None)

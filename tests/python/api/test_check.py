@@ -156,6 +156,13 @@ def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
 
 
+def test_a_proxy_is_right_or_wrong_only_where_there_is_one(connect: Any, sandbox: da.Sandbox) -> None:
+    answer = connect("https://cdp.example.com", proxy="http://user:hidden@127.0.0.1:9").check().answers["proxy"]
+    assert (answer.value, answer.is_right) == ("127.0.0.1:9", False)
+    answer = connect(sandbox).check().answers["proxy"]
+    assert (answer.state, answer.value, answer.is_right) == ("found", None, None)
+
+
 def test_a_check_whose_time_is_over_at_once_accepts_nothing(client: Any) -> None:
     check = client.check(DAY, timeout=0.0004)  # less than the least time of a request
     assert not check.is_ok
