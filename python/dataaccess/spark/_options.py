@@ -187,4 +187,6 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     if "day_column" in values and scan._raw.day(0) is None:
         message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
         raise invalid("day_column", message, values["day_column"])
+    if values.get("requested_at") and values.get("day_column") == "requested_at":
+        raise invalid("day_column", "is the column of the option requested_at: write another name", "requested_at")
     return scan
