@@ -119,7 +119,9 @@ def test_the_test_of_a_connection_says_what_works(sandbox: da.Sandbox, connect: 
 
 def test_without_a_connection_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
-    assert DataAccessHook(None).get_conn().is_sandbox
+    hook = DataAccessHook(None)
+    assert hook.get_conn().is_sandbox
+    assert hook.get_conn() is hook.get_conn()
 
 
 def test_a_refused_token_is_read_again(sandbox: da.Sandbox, connect: Callable[..., str]) -> None:

@@ -165,6 +165,15 @@ def test_a_run_waits_for_a_folder_in_use(
     assert (result["kept"], result["new"], len(sandbox.requests)) == (7, 0, 7)
 
 
+def test_the_log_shows_how_far_a_long_run_is(dag: DAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "_SECONDS_BETWEEN_LOGS", 0)
+    with dag:
+        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
+    with capture_logs() as logged:
+        run(dag)
+    assert any(re.match(r"\d of 7 requests done, ", str(line["event"])) for line in logged)
+
+
 def test_a_run_gives_up_on_a_folder_that_stays_in_use(
     dag: DAG,
     sandbox: da.Sandbox,

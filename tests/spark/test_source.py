@@ -158,6 +158,11 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
     [
         (None, {"allocated_time": da.since("2024-01-15"), "day_column": "day"}, "day_column: "),
         (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' "),
+        (
+            None,
+            {"allocated_time": THREE_DAYS, "day_column": "requested_at", "requested_at": "true"},
+            "day_column: .*requested_at",
+        ),
         ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: .*'day'"),
         ("id string", {"allocated_time": THREE_DAYS, "attrs": "id, name"}, "attrs: "),
         (

@@ -154,10 +154,8 @@ class AsyncClient(BaseClient):
         """As `Client.check`, awaited."""
         from dataaccess._client.check import Check  # as in `Client`
 
-        check = Check(self, day, export_id, timeout)
-        for client, call, arguments in check.requests():
-            with check.attempt():
-                check.response = await getattr(client._raw, call)(*arguments, wait=False)
+        check = Check(self, day, export_id, timeout, wait=False)
+        await check.run()
         return check.result()
 
     async def post(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Literal, TypeAlias, cast
 
 from dataaccess import errors
 from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import has_ended
-from dataaccess._client.service_day import NO_CALENDAR_DAYS, STEP, OpenError, ServiceDay, end_of_day, moment
+from dataaccess._client.service_day import NO_CALENDAR_DAYS, STEP, OpenError, ServiceDay, end_of_day
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
@@ -26,8 +26,6 @@ from dataaccess._types import AttrsFormat, CodeStatus
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
 from dataaccess.filters import Days, Time, col, on, op, yesterday
 
-# A client, the method of its native client, and the arguments.
-_Request: TypeAlias = tuple[BaseClient, str, Any]
 _Rows: TypeAlias = list[dict[str, Any]]
 State: TypeAlias = Literal["found", "reading", "not found"]
 
@@ -186,119 +184,113 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+class _OutOfTime(Exception):
+    """Nothing else is asked."""
+
+
 class Check:
-    """Asks the questions in steps. The caller sends each of `requests` as an `attempt`, before it takes the next one.
+    """Asks the questions in steps, and waits for each response or awaits it.
 
     A step reads what came and answers questions. What ends it before is the answer to the rest of its questions.
     """
 
-    def __init__(self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object) -> None:
+    def __init__(
+        self, client: BaseClient, day: Time | None, export_id: int | None, timeout: object, *, wait: bool
+    ) -> None:
         """Nothing is known yet. The time begins to run."""
         usual = client._settings["timeout"] if day is not None else min(client._settings["timeout"], _TIMEOUT)
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
         most = min(client._settings["max_result_bytes"] or _MOST_BYTES, _MOST_BYTES)
         # Sends each request once.
-        self.client = client.with_options(retry_for=0, timeout=self._timeout, max_result_bytes=most)
-        self._day, self._export_id = day, export_id
+        self._client = client.with_options(retry_for=0, timeout=self._timeout, max_result_bytes=most)
+        self._day, self._export_id, self._wait = day, export_id, wait
         self._of_day, self._sent = ({}, 0) if day is None else self._search_of(day)
         # How searches are narrowed to an audience of the day.
         self._narrow: dict[str, Any] = {}
         self._began, self._requests, self._is_reachable = monotonic(), 0, False
         self._answers: dict[str, CheckAnswer] = {}
         self._errors: dict[str, DataAccessError] = {}
-        # Of the last request.
-        self.response: Any = None
-        self._failure: DataAccessError | None = None
 
-    def requests(self) -> Iterator[tuple[BaseClient, str, tuple[Any, ...]]]:
-        """The requests of a check, each with the time that is left."""
-        for client, call, given in self._steps():
-            left = round(self._timeout - (monotonic() - self._began), 3)
-            # Where one had to wait for a connection or a response, a second request would wait just as long.
-            if left < _LEAST or isinstance(self._failure, errors.ConnectError | errors.RequestTimeoutError):
-                return
-            if isinstance(given, dict):
-                yield client, "search", (call, {**given, "timeout": left})
-            else:
-                yield client, call, (given, left)
+    async def run(self) -> None:
+        """Sends the requests. It never suspends if it waits for them."""
+        with suppress(_OutOfTime):
+            await self._step(self._scope_of_codes(), "scope item")
+            await self._step(self._export(), "scope download")
+            await self._step(self._rows_of_day(), *_OF_DAY)
+            await self._step(self._form_of_attributes(), "attrs_format")
 
-    def _steps(self) -> Iterator[_Request]:
-        yield from self._step(self._scope_of_codes(), "scope item")
-        yield from self._step(self._export(), "scope download")
-        yield from self._step(self._rows_of_day(), *_OF_DAY)
-        yield from self._step(self._form_of_attributes(), "attrs_format")
-
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Notes what became of a request. Its failure is a finding."""
-        self._requests += 1
-        self.response = self._failure = None
+    async def _step(self, asking: Awaitable[None], *questions: str) -> None:
         try:
-            yield
-            self._is_reachable = True
+            await asking
         except DataAccessError as error:
-            self._failure = error
-            self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
-
-    def _step(self, requests: Iterator[_Request], *questions: str) -> Iterator[_Request]:
-        try:
-            yield from requests
-        except (DataAccessError, OpenError) as error:
-            reason = str(error) if isinstance(error, OpenError) else _reason(error)
             for name in [name for name in questions if name not in self._answers]:
                 is_denied = isinstance(error, PermissionDeniedError) and name.startswith("scope")
                 value = False if is_denied else None
-                self._answer(name, "found" if is_denied else "not found", reason, value, value)
-                if isinstance(error, DataAccessError):
+                self._answer(name, "found" if is_denied else "not found", _reason(error), value, value)
+                if not isinstance(error, OpenError):
                     self._errors[name] = error.with_traceback(None)
 
-    def _ask(self, call: str, given: Any, client: BaseClient | None = None) -> Generator[_Request, None, Any]:
-        """Sends a request, and returns the response."""
-        yield client or self.client, call, given
-        if self._failure is not None:
-            raise self._failure
-        return self.response
+    async def _ask(self, call: str, given: Any, client: BaseClient | None = None) -> Any:
+        """Sends a request with the time that is left, and returns the response. A failure is a finding."""
+        left = round(self._timeout - (monotonic() - self._began), 3)
+        if left < _LEAST:
+            raise _OutOfTime
+        raw = (client or self._client)._raw
+        self._requests += 1
+        try:
+            if isinstance(given, dict):
+                response = raw.search(call, {**given, "timeout": left}, wait=self._wait)
+            else:
+                response = raw.download_segment(given, left, wait=self._wait)
+            response = response if self._wait else await response
+        except DataAccessError as error:
+            # Where one had to wait for a connection or a response, a second request would wait just as long.
+            if isinstance(error, errors.ConnectError | errors.RequestTimeoutError):
+                self._timeout = 0.0
+            self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
+            raise
+        self._is_reachable = True
+        return response
 
-    def _ids(self, **changed: object) -> Generator[_Request, None, set[str]]:
+    async def _ids(self, **changed: object) -> set[str]:
         """The ids of the codes that a search finds: of the day, or as it is changed."""
-        rows, _ = yield from self._ask("search_codes", {**self._of_day, "attrs": ["id"], **changed})
+        rows, _ = await self._ask("search_codes", {**self._of_day, "attrs": ["id"], **changed})
         return {str(row.get("id")) for row in rows}
 
-    def _ids_at(self, instant: datetime, operator: str = "equals") -> Generator[_Request, None, set[str]]:
+    def _ids_at(self, instant: int, operator: str = "equals") -> Awaitable[set[str]]:
         """The ids of the codes of the audience that a search for an instant finds."""
-        return self._ids(allocated_time=op(operator, instant), **self._narrow)
+        return self._ids(allocated_time=op(operator, datetime.fromtimestamp(instant / 1_000, UTC)), **self._narrow)
 
     def _answer(self, name: str, state: State, detail: str, value: object = None, is_right: bool | None = None) -> None:
         self._answers[name] = CheckAnswer(name, state, value, detail, is_right)
 
     def _answer_setting(self, name: str, value: object, seen: str) -> None:
         """Answers with the right value of a setting, and what to set if the client has another one."""
-        is_right = value == self.client._settings[name]
+        is_right = value == self._client._settings[name]
         advice = "" if is_right else f": set {name}={_shown(value)}"
         self._answer(name, "found", f"{seen}{advice}", value, is_right)
 
-    def _scope_of_codes(self) -> Iterator[_Request]:
+    async def _scope_of_codes(self) -> None:
         """A search that finds nothing, and the form of its conditions."""
-        nothing, form = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1), self.client._settings[_FORM]
+        nothing, form = self._client._code_arguments(["id"], on(_EMPTY_DAY), limit=1), self._client._settings[_FORM]
         try:
-            yield from self._ask("search_codes", nothing)
+            await self._ask("search_codes", nothing)
             self._answer(_FORM, "found", f"accepted {'with' if form else 'without'} value_type", form, True)
         except DataAccessError as refusal:
-            if not _is_refused(refusal):
+            if not _is_refused(refusal) or await self._in_other_form(nothing, "is refused") is None:
                 raise
-            try:
-                yield from self._in_other_form(nothing, "is refused")
-            except DataAccessError:
-                raise refusal from None
         self._answer("scope item", "found", "a search of codes was accepted", True, True)
 
-    def _in_other_form(self, arguments: dict[str, Any], failed: str) -> Generator[_Request, None, _Rows]:
+    async def _in_other_form(self, arguments: dict[str, Any], failed: str) -> _Rows | None:
         """Repeats a search that is refused or finds nothing with the other `code_value_type`, and keeps what helps."""
-        form: Literal["normal"] | None = None if self.client._settings[_FORM] else "normal"
-        other = self.client.with_options(code_value_type=form)
-        rows: _Rows = (yield from self._ask("search_codes", arguments, other))[0]
+        form: Literal["normal"] | None = None if self._client._settings[_FORM] else "normal"
+        other = self._client.with_options(code_value_type=form)
+        try:
+            rows: _Rows = (await self._ask("search_codes", arguments, other))[0]
+        except DataAccessError:
+            return None
         if rows or failed == "is refused":
-            self.client = other
+            self._client = other
             right, wrong = ("with", "without") if form else ("without", "with")
             advice = 'set code_value_type="normal"' if form else "unset code_value_type"
             seen = f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
@@ -306,21 +298,20 @@ class Check:
             self._errors[_FORM] = DataAccessError(seen)
         return rows
 
-    def _export(self) -> Iterator[_Request]:
+    async def _export(self) -> None:
         """The status of an export: a scope, and the codes with which exports end."""
-        name, asked = "scope download", _ANY_EXPORT if self._export_id is None else self._export_id
+        asked = _ANY_EXPORT if self._export_id is None else self._export_id
         try:
-            response = yield from self._ask("download_segment", asked)
+            response = await self._ask("download_segment", asked)
         except ApiError as error:
             # Something on the way has no code. At a wrong address the path may be refused: the search has shown
             # whether this one is right.
-            is_of_service = error.code is not None and self._answers["scope item"].state == "found"
-            if not _is_refused(error) or not is_of_service:
+            if error.code is None or not _is_refused(error) or self._answers["scope item"].state != "found":
                 raise
-            seen = f"export {asked} was refused, and not the token, which proves no scope"
-            self._answer(name, "reading", f"{seen}: name an export that exists")
+            seen = f"export {asked} was refused, and not the token, which proves no scope: name an export that exists"
+            self._answer("scope download", "reading", seen)
             return
-        self._answer(name, "found", f"the status of export {asked} came", True, True)
+        self._answer("scope download", "found", f"the status of export {asked} came", True, True)
         if self._export_id is None:
             return
         name, entries = "export codes", response["data"]["entries"]
@@ -338,58 +329,65 @@ class Check:
         """The search of the rows of a day, and the instant that it sends."""
         if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
-        arguments = self.client._code_arguments(["id", "allocated_time", *_AUDIENCE], on(day), limit=_MOST_ROWS)
+        arguments = self._client._code_arguments(["id", "allocated_time", *_AUDIENCE], on(day), limit=_MOST_ROWS)
         try:
-            body = self.client._raw.validate("validate_codes", arguments)
+            body = self._client._raw.validate("validate_codes", arguments)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [problem._replace(argument="day", path="") for problem in error.problems]
             raise ValidationError(problems=problems) from None
         return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
 
-    def _rows_of_day(self) -> Iterator[_Request]:
+    async def _rows_of_day(self) -> None:
         if self._day is None:
             raise OpenError("name a day that has many codes")
         if self._answers["scope item"].is_right is False:
             raise OpenError("the token may not search codes")
-        rows, _ = yield from self._ask("search_codes", self._of_day)
+        rows, _ = await self._ask("search_codes", self._of_day)
         if not rows and _FORM not in self._errors:
             # A service that refuses the other form says nothing about the day.
-            with suppress(DataAccessError):
-                rows = yield from self._in_other_form(self._of_day, "finds nothing")
+            rows = await self._in_other_form(self._of_day, "finds nothing")
         if not rows:
             raise OpenError(f"{self._day} has no rows: name another day")
-        yield from self._step(self._end_of_day(rows), *_OF_DAY[:3])
-        yield from self._cap({str(row.get("id")) for row in rows}, len(rows))
+        await self._step(self._end_of_day(rows), *_OF_DAY[:3])
+        # The number of rows at which a response was cut off: a search by status has other codes.
+        ids, count = {str(row.get("id")) for row in rows}, len(rows)
+        if count >= _MOST_ROWS:
+            raise OpenError(f"the day has {count:,} codes or more: name one with fewer")
+        for status in CodeStatus:
+            if not ids.issuperset(await self._ids(code_status=int(status))):
+                seen = f"{self._day} has more codes than the {count:,} that one search finds"
+                self._answer_setting("known_row_cap", count, seen)
+                return
+        raise OpenError(f"no response was cut off: the {count:,} codes of {self._day} came")
 
-    def _end_of_day(self, rows: _Rows) -> Iterator[_Request]:
+    async def _end_of_day(self, rows: _Rows) -> None:
         """When the day ends, what that shows of zones, and then the comparison."""
         by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
         # Searches are narrowed to the audiences of the first and the last code that have one.
         named = [row for row in by_time if row.get("audience_type") in (CUSTOMER, VISITOR)]
         held = [row for row in named if isinstance(row.get("allocated_audience"), str) and row["allocated_audience"]]
         held = held[:1] + held[-1:]
-        self._narrow = {name: [*dict.fromkeys(row[name] for row in held)] for name in _AUDIENCE} if held else {}
-        end, ids = yield from end_of_day(self._sent, self._ids_at, is_narrowed=bool(held))
-        day = ServiceDay(end, (row.get("allocated_time") for row in rows), self.client.timezone)
+        self._narrow = {name: [*dict.fromkeys(row[name] for row in held)] for name in _AUDIENCE if held}
+        end, ids = await end_of_day(self._sent, self._ids_at, is_narrowed=bool(held))
+        day = ServiceDay(end, (row.get("allocated_time") for row in rows), self._client.timezone)
+        # One code, or codes of one time, would come together also for 24 hours from an instant.
+        times = [instant_in("UTC", str(row.get("allocated_time"))) or 0 for row in held] or [0]
+        self._answer_zones(day, len(rows), has_spread=all(times) and times[-1] - times[0] > STEP)
+        await self._comparison(day, ids)
+
+    def _answer_zones(self, day: ServiceDay, rows: int, *, has_spread: bool) -> None:
         if not day.zones:
             for name in _OF_DAY[:2]:
                 self._answer(name, "not found", f"no time zone begins a day at {day.ends_at}: {NO_CALENDAR_DAYS}")
-        else:
-            # One code, or codes of one time, would come together also for 24 hours from an instant.
-            times = [instant_in("UTC", str(row.get("allocated_time"))) or 0 for row in held] or [0]
-            self._answer_zones(day, len(rows), has_spread=all(times) and times[-1] - times[0] > STEP)
-        yield from self._comparison(day, ids)
-
-    def _answer_zones(self, day: ServiceDay, rows: int, *, has_spread: bool) -> None:
-        own, source, zone = self.client.timezone, self.client.source_timezone, day.zone
+            return
+        own, source, zone = self._client.timezone, self._client.source_timezone, day.zone
         seen = f"the {rows:,} rows of {self._day} are of a day that ends at {day.ends_at}: {day.zones}"
-        doubt = "" if has_spread else "; its codes are of one time, so DAY may be no calendar day: a busier day"
-        if zone is None:
-            self._answer("timezone", "reading", f"{seen}: set timezone to one of these", None, False)
-        else:
-            advice = "" if zone == own else ": set timezone to your zone of these"
-            self._answer("timezone", "found" if has_spread else "reading", f"{seen}{advice}{doubt}", zone, zone == own)
+        if zone != own:
+            seen += f": set timezone to {'your zone' if zone else 'one'} of these"
+        if zone and not has_spread:
+            seen += "; its codes are of one time, so DAY may be no calendar day: a busier day"
+        self._answer("timezone", "found" if zone and has_spread else "reading", seen, zone, zone == own)
         name = "source_timezone"
         zones = [each for each in dict.fromkeys(("UTC", source, zone)) if each is not None and day.has_times_of(each)]
         seen = f"the times of the rows fit {' and '.join(zones) or 'none of these zones'}"
@@ -403,49 +401,38 @@ class Check:
             seen = f"{seen}: they are at {day.offsets_of_times}; set source_timezone, or name a busier day"
             self._answer(name, "reading", seen, zones[0] if len(zones) == 1 else None, False)
 
-    def _comparison(self, day: ServiceDay, of_day: set[str]) -> Iterator[_Request]:
+    async def _comparison(self, day: ServiceDay, of_day: set[str]) -> None:
         """What the two operators do with the day that they name, and whether the setting is right."""
         # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
         # a service that excludes it, and one that compares instants.
         if not self._narrow:
             raise OpenError("no code of the day has an audience to search for: name another day")
-        is_included = []
-        for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
-            ids = yield from self._ids_at(moment(instant), operator)
-            is_included.append(not ids.isdisjoint(of_day))
-            if not is_included[-1] and len(ids) >= _LEAST_CAP:
+        instants, including = {"after_date": day.end - 1, "before_date": day.start}, []
+        for operator, instant in instants.items():
+            ids = await self._ids_at(instant, operator)
+            if not ids.isdisjoint(of_day):
+                including.append(operator)
+            elif len(ids) >= _LEAST_CAP:
                 seen = f"{operator} found {len(ids):,} codes, and more may have been cut off"
                 raise OpenError(f"{seen}: name another day")
-        name, (after, before) = "day_comparison", is_included
-        if after == before:
-            seen = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
-            self._answer_setting(name, "inclusive" if after else "exclusive", seen)
-        else:
-            includes, excludes = ("after_date", "before_date") if after else ("before_date", "after_date")
+        if len(including) == 1:
+            (includes,), (excludes,) = including, instants.keys() - including
             seen = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
-            self._answer(name, "found", seen, None, False)
+            self._answer("day_comparison", "found", seen, None, False)
+        else:
+            seen = f"after_date and before_date {'' if including else 'do not '}include the day that they name"
+            self._answer_setting("day_comparison", "inclusive" if including else "exclusive", seen)
 
-    def _cap(self, ids: set[str], count: int) -> Iterator[_Request]:
-        """The number of rows at which a response of the day was cut off: a search by status has other codes."""
-        if count >= _MOST_ROWS:
-            raise OpenError(f"the day has {count:,} codes or more: name one with fewer")
-        for status in CodeStatus:
-            if not ids.issuperset((yield from self._ids(code_status=int(status)))):
-                seen = f"{self._day} has more codes than the {count:,} that one search finds"
-                self._answer_setting("known_row_cap", count, seen)
-                return
-        raise OpenError(f"no response was cut off: the {count:,} codes of {self._day} came")
-
-    def _form_of_attributes(self) -> Iterator[_Request]:
+    async def _form_of_attributes(self) -> None:
         """Whether a search of a customer takes its attributes as an array or as a string."""
         name, one = "attrs_format", col("customer_id").matches([_NOBODY])
         forms: tuple[AttrsFormat, ...] = ("array", "string")
         reasons = []
-        for form in forms if self.client._settings[name] == "array" else forms[::-1]:
-            client = self.client.with_options(attrs_format=form)
+        for form in forms if self._client._settings[name] == "array" else forms[::-1]:
+            client = self._client.with_options(attrs_format=form)
             arguments = client._item_arguments("customer", ["customer_id", "name"], one, None, 1)
             try:
-                yield from self._ask("search_items", arguments, client)
+                await self._ask("search_items", arguments, client)
             except DataAccessError as error:
                 is_denied = isinstance(error, PermissionDeniedError)
                 reasons.append("the token may not search customers" if is_denied else _reason(error))
@@ -457,22 +444,21 @@ class Check:
         raise OpenError("; ".join(dict.fromkeys(reasons)))
 
     def result(self) -> ClientCheck:
-        """All answers."""
+        """All answers, in the order in which they are shown."""
         warn_of_service()
         took = monotonic() - self._began
         late = "there was no time left to ask; raise timeout" if self._is_reachable else "the service was not reached"
         for name in _QUESTIONS:
             answer = CheckAnswer(name, "not found", None, _OPEN.get(name, late))
-            # In the order in which they are shown.
             self._answers[name] = self._answers.pop(name, answer)
         self._answer_connection(took)
-        base_url, is_sandbox = self.client._settings.sandbox or self.client.base_url, self.client.is_sandbox
+        base_url, is_sandbox = self._client._settings.sandbox or self._client.base_url, self._client.is_sandbox
         seen = (self._is_reachable, self._answers, self._errors, self._requests, took)
         return ClientCheck(base_url, is_sandbox, *seen)
 
     def _answer_connection(self, took: float) -> None:
         """The address, TLS, proxy and token: no request is about one of them alone."""
-        client, is_reached = self.client, self._is_reachable
+        client, is_reached = self._client, self._is_reachable
         state: State = "found" if is_reached else "not found"
         sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
         seen = f"reached, in {took:.2f} s{sandbox}" if is_reached else "not reached"
@@ -487,10 +473,8 @@ class Check:
         else:
             self._answer("tls", "found", "none: the address begins with http:", False)
         proxy = client.settings["proxy"]
-        if proxy.value:
-            self._answer("proxy", "found", f"from {proxy.source}", str(proxy.value), through)
-        else:
-            self._answer("proxy", "found", "none")
+        seen, shown = (f"from {proxy.source}", str(proxy.value)) if proxy.value else ("none", None)
+        self._answer("proxy", "found", seen, shown, through if proxy.value else None)
         of, scopes = f"from {client._token_source}", [self._answers[f"scope {name}"] for name in ("item", "download")]
         if any(scope.is_right or scope.state == "reading" for scope in scopes):
             self._answer("token", "found", f"{of}: accepted", True, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -439,10 +440,9 @@ class Client(BaseClient):
         """
         from dataaccess._client.check import Check  # few programs check their client
 
-        check = Check(self, day, export_id, timeout)
-        for client, call, arguments in check.requests():
-            with check.attempt():
-                check.response = getattr(client._raw, call)(*arguments, wait=True)
+        check = Check(self, day, export_id, timeout, wait=True)
+        with suppress(StopIteration):
+            check.run().send(None)
         return check.result()
 
     def post(

@@ -13,7 +13,7 @@ if airflow_version.startswith("2."):
         "dataaccess.Client in a task of your own"
     )
 
-from airflow.sdk import Asset, BaseHook, BaseOperator, ObjectStoragePath, PokeReturnValue
+from airflow.sdk import Asset, BaseHook, BaseOperator, Context, ObjectStoragePath, PokeReturnValue
 from airflow.sdk.bases.sensor import BaseSensorOperator
 from airflow.triggers.base import BaseEventTrigger, BaseTrigger, TriggerEvent
 

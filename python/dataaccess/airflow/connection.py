@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataaccess._client.resolve import named_address, origin, token_variable
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 
@@ -40,26 +38,19 @@ def client_arguments(connection: Secret, given: Mapping[str, Any], look_up: Call
         if own and here is not None and here != origin(own):
             raise ConfigError(f"{named} is for {origin(own)}, and base_url is {here}: make a dataaccess.Client for it")
     elif not connection.value.password:
-        _check_own_address(named, host, settings.value.get("profile"))
+        # The token of the worker's environment is for the address that this names; that of a profile for its own.
+        profile = settings.value.get("profile")
+        there, own = origin(host or named_address(profile)), named_address(None if token_variable() else profile)
+        if there is not None and not there.startswith("sandbox:") and there != origin(own):
+            raise ConfigError(
+                f"{named} names {there} and has no password: a token of the worker's environment or profile is "
+                "sent only to the address that these name; set the password, or leave the host empty"
+            )
     if os.environ.get("DATAACCESS_HEADERS") and here not in (None, origin(os.environ.get("DATAACCESS_BASE_URL"))):
         # They are not for an address that the connection alone names.
         settings.value.setdefault("headers", None)
     token = ConnectionToken(connection.value.password, look_up) if connection.value.password else None
     return {"base_url": host, **settings.value, **given, "token": token}
-
-
-def _check_own_address(named: str, host: str | None, profile: str | None) -> None:
-    """Refuses an address that the connection alone names: it would get the token of the worker's environment."""
-    if host is None and profile is None:
-        return
-    here = origin(host or named_address(profile))
-    # The token of a profile belongs to its own address; that of the environment to the one that the environment names.
-    own = named_address(None if token_variable() else profile)
-    if here is not None and not here.startswith("sandbox:") and here != origin(own):
-        raise ConfigError(
-            f"{named} names {here} and has no password: a token of the worker's environment or profile is "
-            "sent only to the address that these name; set the password, or leave the host empty"
-        )
 
 
 def _settings(connection: Secret, named: str) -> Secret:

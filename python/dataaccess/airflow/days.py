@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from dataaccess.airflow.compat import exceptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from airflow.sdk import Context
+from dataaccess.airflow.compat import Context, exceptions
 
 _INSTEAD = "name the days, as \"days('{{ params.start }}', '{{ params.stop }}')\""
 
@@ -35,9 +30,8 @@ class RunDays:
         start: datetime | None = context.get("data_interval_start")
         end: datetime | None = context.get("data_interval_end")
         if start is None or end is None:
-            raise exceptions.AirflowFailException(
-                f"this run has no data interval, as it has no logical date: {_INSTEAD}"
-            )
+            message = "this run has no data interval, as it has no logical date"
+            raise exceptions.AirflowFailException(f"{message}: {_INSTEAD}")
         if start == end:
             raise exceptions.AirflowFailException(
                 f"the data interval of this run is empty ({start}), as schedule is a cron trigger: "

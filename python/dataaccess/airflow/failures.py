@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from dataaccess import errors
 from dataaccess.airflow.compat import exceptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The same task fails again until somebody changes the DAG, the connection or the token.
 _PERMANENT = (errors.PermissionDeniedError, errors.ValidationError, errors.ConfigError, errors.SegmentExportError)

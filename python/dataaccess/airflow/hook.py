@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cached_property
 from typing import Any
 
 from dataaccess import AsyncClient, Client
@@ -37,15 +36,12 @@ class DataAccessHook(BaseHook):
     default_conn_name = "dataaccess_default"
     conn_type = "dataaccess"
     hook_name = "Data Access (customer data platform)"
+    _client: Client | None = None
 
     def __init__(self, dataaccess_conn_id: str | None = default_conn_name, **options: Any) -> None:
         """Reads nothing yet."""
         super().__init__(**options)
         self.dataaccess_conn_id = dataaccess_conn_id
-
-    @cached_property
-    def _client(self) -> Client:
-        return self.client()
 
     def get_conn(self) -> Client:
         """Returns the client of the connection, the same one each time. Raises the errors of `client`.
@@ -54,6 +50,7 @@ class DataAccessHook(BaseHook):
             >>> DataAccessHook(None).get_conn().download_segment(5637051)["message"]
             'Success'
         """
+        self._client = self._client or self.client()
         return self._client
 
     def client(self, **settings: Any) -> Client:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+import jinja2
+
 from dataaccess import Client, folder_status
 from dataaccess._core.checks import SETTLE, boolean_argument, count, invalid
 from dataaccess._core.paths import without_query
+from dataaccess._core.secret import StorageOptions
 from dataaccess._display.text import counted, shorten
 from dataaccess.airflow import compat
-from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.compat import Context, ObjectStoragePath, exceptions
 from dataaccess.airflow.days import RunDays, refresh_since
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
@@ -26,14 +29,9 @@ from dataaccess.errors import ConfigError, DoubtfulDataError, FileError, FolderL
 from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import jinja2
-    from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import FolderReport, Scan, _types
-    from dataaccess._core.secret import StorageOptions
     from dataaccess.reports import Progress, ScanStats
 
 _SECONDS_BETWEEN_LOGS = 10
@@ -43,8 +41,6 @@ _SECONDS_BETWEEN_TRIES = 5
 _SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 _ITEMS = ("item_type_name", "item_type_id")
 _CODES = ("audience_type", "allocated_audience", "code_status")
-
-
 _DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _ANY_DAY: Any = {"data_interval_start": _DAY, "data_interval_end": _DAY + timedelta(days=1)}
 
@@ -196,8 +192,9 @@ class SearchingOperator(ClientOperator):
         days = " to ".join({figures[name]: 0 for name in ("first_day", "last_day") if figures.get(name)})
         place = figures.get("folder", figures.get("path", "XCom"))
         texts = [f"{counted(figures['rows'], 'row')}{days and f' of {days}'} in {place}"]
-        named = [name for name in ("doubtful_days", "open_days") if figures.get(name)]
-        doubts = [f"{name.removesuffix('_days')}: {shorten(figures[name])}" for name in named]
+        doubts = [
+            f"{kind}: {shorten(named)}" for kind in ("doubtful", "open") if (named := figures.get(f"{kind}_days"))
+        ]
         doubts += figures["warnings"]
         if "new" in figures:
             texts.append(", ".join(f"{figures[name]} {name}" for name in ("new", "kept", "refreshed")))
@@ -281,17 +278,9 @@ class DataAccessScanOperator(SearchingOperator):
         with without_useless_retries(self.dataaccess_conn_id):
             scan = self._scan(self.connect(), context, on_suspected_cap=self.on_suspected_cap)
             folder, storage_options = located(self.folder)
-            run = partial(
-                scan.to_folder,
-                folder,
-                accept=listed("accept", self.accept),
-                settle=self.settle,
-                on_doubt=self.on_doubt,
-                requested_at=self.requested_at,
-                same_service=self.same_service,
-                progress=self._log_progress,
-                storage_options=storage_options,
-            )
+            given = {name: getattr(self, name) for name in ("settle", "on_doubt", "requested_at", "same_service")}
+            given |= {"accept": listed("accept", self.accept), "progress": self._log_progress}
+            run = partial(scan.to_folder, folder, **given, storage_options=storage_options)
             report = self._run_unlocked(run, self._refresh(context, scan, folder, storage_options))
             # Only another request can bring rows of a day that an earlier try found without any.
             if self.fail_on_empty and (days := _empty_days(report, "kept")):
@@ -308,9 +297,8 @@ class DataAccessScanOperator(SearchingOperator):
             }
             self._report(context, figures)
             if self.fail_on_empty and ((days := _empty_days(report)) or not report.rows):
-                raise exceptions.AirflowException(
-                    f"no rows{f' of {shorten(days)}' if days else ''}, and fail_on_empty=True"
-                )
+                of_days = f" of {shorten(days)}" if days else ""
+                raise exceptions.AirflowException(f"no rows{of_days}, and fail_on_empty=True")
             return figures
 
     def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
@@ -416,11 +404,10 @@ class DataAccessSearchOperator(SearchingOperator):
                 f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
                 "write them into a file with path, or ask for less"
             )
-        if scan.last_stats is not None:
-            figures = self._accepted(scan.last_stats)
-            self._report(context, figures)
-            if "ti" in context and self.do_xcom_push:  # Not in a process that the task has forked.
-                context["ti"].xcom_push(key="figures", value=figures)
+        figures = self._accepted(cast("ScanStats", scan.last_stats))
+        self._report(context, figures)
+        if "ti" in context and self.do_xcom_push:  # Not in a process that the task has forked.
+            context["ti"].xcom_push(key="figures", value=figures)
         return rows
 
     def _to_file(self, context: Context, client: Client, path: str | ObjectStoragePath) -> dict[str, Any]:
@@ -429,15 +416,10 @@ class DataAccessSearchOperator(SearchingOperator):
             raise ConfigError(f"path must end in {', '.join(_SUFFIXES)}, and {without_query(target)} does not")
         if not is_remote(target):
             Path(target).parent.mkdir(parents=True, exist_ok=True)
-        figures: dict[str, Any] = {"path": target}
-
-        def accept(stats: ScanStats) -> bool:
-            figures.update(self._accepted(stats))
-            return True
-
         scan = self._scan(client, context, limit=self.limit)
         write = scan.to_parquet if target.endswith(".parquet") else scan.to_jsonl
-        write(target, on_doubt=accept, storage_options=storage_options)
+        write(target, on_doubt=lambda stats: bool(self._accepted(stats)), storage_options=storage_options)
+        figures = {"path": target, **self._accepted(cast("ScanStats", scan.last_stats))}
         self._report(context, figures)
         return figures
 

@@ -5,12 +5,9 @@ The web UI makes the form from this alone, so it imports neither the hook nor th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataaccess._client.settings import SETTINGS
-
-if TYPE_CHECKING:
-    from dataaccess._client.settings import Spec
+from dataaccess._client.settings import SETTINGS, Spec
 
 # The JSON types of the form, by the kind of a setting.
 _TYPES = {"boolean": "boolean", "duration": "number", "integer": "integer", "number": "number"}
@@ -18,16 +15,15 @@ _TYPES = {"boolean": "boolean", "duration": "number", "integer": "integer", "num
 
 def _field(spec: Spec) -> dict[str, Any]:
     kind = _TYPES.get(spec.kind, "string")
-    schema: dict[str, Any] = {"type": [kind, "null"]}
-    if spec.default is not None:
-        schema["default"] = spec.default
-    if kind in ("integer", "number"):
-        schema["minimum"] = spec.least
-    if spec.choices:
-        schema["enum"] = [*spec.choices, None]
-    if spec.is_secret:
-        schema["format"] = "password"
+    members = {
+        "type": [kind, "null"],
+        "default": spec.default,
+        "minimum": spec.least if kind in ("integer", "number") else None,
+        "enum": [*spec.choices, None] if spec.choices else None,
+        "format": "password" if spec.is_secret else None,
+    }
     unit = " (seconds)" if spec.kind == "duration" else ""
+    schema = {name: value for name, value in members.items() if value is not None}
     return {"label": f"{spec.name}{unit}", "description": spec.help, "schema": schema}
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataaccess._client.segment import success_texts
 from dataaccess.airflow import compat
-from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.compat import Context, exceptions
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operators import ClientOperator, integer
 from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger, ExportWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from airflow.sdk import Context
 
 # Airflow's own timeout of a deferred task comes after that of the trigger, which knows the open entries.
 _SECONDS_FOR_THE_TRIGGER = 60
@@ -97,7 +92,7 @@ class DataAccessSegmentExportSensor(ClientOperator, compat.BaseSensorOperator):
         with without_useless_retries(self.dataaccess_conn_id):
             client, export_id = self._client or self.connect(), integer("export_id", self.export_id)
             if self._watch is None:
-                self._watch = ExportWatch(export_id, success_texts(self.success_codes), self.log, check=self.check)
+                self._watch = ExportWatch(export_id, self.success_codes, self.log, check=self.check)
             with self._watch.attempt():
                 status = client.download_segment(export_id)
                 if self._watch.has_ended(status):

@@ -8,11 +8,13 @@ can raise.
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from dataaccess._core.checks import invalid
@@ -21,13 +23,8 @@ from dataaccess._core.secret import Secret, StorageOptions, checked
 from dataaccess.airflow.compat import BaseHook, ObjectStoragePath
 from dataaccess.errors import ConfigError
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-    from typing import TypeAlias
-
-    Place: TypeAlias = str | os.PathLike[str] | ObjectStoragePath
-    Options: TypeAlias = dict[str, str]
+Place: TypeAlias = str | os.PathLike[str] | ObjectStoragePath
+Options: TypeAlias = dict[str, str]
 
 
 def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions | None]:
@@ -125,12 +122,8 @@ def _of_aws(connection: Secret, url: str) -> Options:
         options["aws_endpoint_url"] = f"{address.scheme}://{bucket}{address.netloc}{address.path}"
     credentials = session.get_credentials()
     if credentials is not None:
-        frozen = credentials.get_frozen_credentials()
-        options |= {
-            "aws_access_key_id": frozen.access_key,
-            "aws_secret_access_key": frozen.secret_key,
-            "aws_session_token": frozen.token or "",
-        }
+        names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+        options |= zip(names, credentials.get_frozen_credentials()[:3], strict=True)
     return _checked(options)
 
 

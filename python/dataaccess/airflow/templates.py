@@ -6,19 +6,16 @@ import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 
 from dataaccess._core.checks import invalid
-from dataaccess.airflow.compat import exceptions
+from dataaccess.airflow.compat import Context, exceptions
 from dataaccess.errors import ValidationError
 from dataaccess.filters import Column, Comparison, Days, Expression
 from dataaccess.filters._parse import condition_of, cut, read
 from dataaccess.filters._values import snapshot
-
-if TYPE_CHECKING:
-    from airflow.sdk import Context
 
 CONDITIONS = ("allocated_time", "audience_type", "allocated_audience", "code_status", "where")
 _OBJECTS = (Comparison, Days, Expression, Column)

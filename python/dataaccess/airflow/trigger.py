@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended, success_texts
+from dataaccess import AsyncClient
+from dataaccess._client.segment import SegmentStatus, check_entries, entry_state, entry_states, has_ended, success_texts
 from dataaccess.airflow.compat import BaseEventTrigger, BaseTrigger, TriggerEvent
 from dataaccess.airflow.failures import is_permanent, text_of
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator
-
-    from dataaccess import AsyncClient
-    from dataaccess._client.segment import SegmentStatus
 
 # For the last request, also where the triggerer was down when the time was over.
 _SECONDS_FOR_LAST_REQUEST = 20
@@ -30,9 +26,9 @@ _SECONDS_FOR_LAST_REQUEST = 20
 class ExportWatch:
     """Follows an export from one request to the next. Logs each entry whose state has changed."""
 
-    def __init__(self, export_id: int, success: Collection[str], log: Any, *, check: bool) -> None:
+    def __init__(self, export_id: int, success_codes: Collection[int | str], log: Any, *, check: bool) -> None:
         """Takes the codes of success, with which `check` compares the entries."""
-        self._export_id, self._success, self._log, self._check = export_id, success, log, check
+        self._export_id, self._success, self._log, self._check = export_id, success_texts(success_codes), log, check
         self._status: SegmentStatus | None = None
         self._states: list[str] = []
         self._failure: DataAccessError | None = None
@@ -77,9 +73,8 @@ class _StoredTrigger(BaseTrigger):
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
         kind = type(self)
-        return f"{kind.__module__}.{kind.__qualname__}", {
-            name: getattr(self, name) for name in signature(kind).parameters
-        }
+        arguments = {name: getattr(self, name) for name in signature(kind).parameters}
+        return f"{kind.__module__}.{kind.__qualname__}", arguments
 
 
 class DataAccessSegmentExportTrigger(_StoredTrigger):
@@ -131,7 +126,7 @@ class DataAccessSegmentExportTrigger(_StoredTrigger):
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
-        watch = ExportWatch(self.export_id, success_texts(self.success_codes), self.log, check=self.check)
+        watch = ExportWatch(self.export_id, self.success_codes, self.log, check=self.check)
         longest = client._settings["timeout"]
         while True:
             allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))

@@ -13,22 +13,12 @@ from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import ResponseError
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
-
     import pyarrow as pa
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
-_ARROW = {
-    "string": "string",
-    "bigint": "int64",
-    "int": "int32",
-    "smallint": "int16",
-    "tinyint": "int8",
-    "double": "float64",
-    "boolean": "bool_",
-    "date": "date32",
-}
+# Names of pyarrow, where it has no alias of Spark's name.
+_ARROW = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8", "date": "date32"}
 _INSTEAD = {"date": "timestamp_ntz", "int": "bigint", "smallint": "bigint", "tinyint": "bigint"}
 
 
@@ -54,7 +44,7 @@ class SparkColumn(NamedTuple):
         elif self.kind.startswith("timestamp"):
             kind = pa.timestamp("us", "UTC" if self.kind == "timestamp" else None)
         else:
-            kind = getattr(pa, _ARROW[self.kind])()
+            kind = pa.type_for_alias(_ARROW.get(self.kind, self.kind))
         return pa.field(self.name, kind, self.is_nullable)
 
 
@@ -71,16 +61,14 @@ class Columns(NamedTuple):
         of_request = self.day, self.requested_at
         return any(column.kind == "timestamp" and column.name not in of_request for column in self.columns)
 
-    def batch(
-        self, written: Any, instants: Any, day: date | None, requested_at: datetime | None, first_row: int
-    ) -> pa.RecordBatch:
+    def batch(self, written: Any, instants: Any, of_request: dict[str | None, Any], first_row: int) -> pa.RecordBatch:
         """A batch of Spark, from a batch of the scan with times as the service wrote them, and with instants."""
         import pyarrow as pa
 
         arrays, schema = [], pa.schema([column.field() for column in self.columns])
         for column, kind in zip(self.columns, schema.types, strict=True):
-            if column.name in (self.day, self.requested_at):
-                value: Any = day if column.name == self.day else requested_at
+            if column.name in of_request:
+                value = of_request[column.name]
                 value = str(value) if value is not None and column.kind == "string" else value
                 arrays.append(pa.repeat(pa.scalar(value, kind), written.num_rows))
             else:

@@ -73,14 +73,12 @@ def _setting(spec: Spec, text: str) -> Any:
 
 
 def _on_doubt(text: str) -> str:
-    """What happens if a response looks wrong."""
     if text not in ("warn", "error"):
         raise ValueError(f"must be 'warn' or 'error', not {cut(text)!r}")
     return text
 
 
 def _sandbox(text: str) -> str:
-    """The address of an embedded sandbox."""
     if not text.startswith("sandbox:"):
         # The value may have a secret.
         raise ValueError("takes sandbox:demo alone: the environment of Spark names the service, DATAACCESS_BASE_URL")
@@ -189,4 +187,6 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     if "day_column" in values and scan._raw.day(0) is None:
         message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
         raise invalid("day_column", message, values["day_column"])
+    if values.get("requested_at") and values.get("day_column") == "requested_at":
+        raise invalid("day_column", "is the column of the option requested_at: write another name", "requested_at")
     return scan

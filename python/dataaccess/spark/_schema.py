@@ -66,8 +66,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
                 message = f"the option {option} gives it the type {' or '.join(_REQUEST_TYPES[option])}, not {kind}"
                 problems.append(problem(f'schema["{name}"]', message, kind))
         elif scan_type(kind) is None:
-            instead = _INSTEAD.get(kind)
-            advice = f"write {instead}" if instead else f"there are {', '.join(TYPES)}, decimal(p,s)"
+            advice = f"write {_INSTEAD[kind]}" if kind in _INSTEAD else f"there are {', '.join(TYPES)}, decimal(p,s)"
             problems.append(problem(f'schema["{name}"]', f"the type {kind} is not read: {advice}", kind))
         elif name in as_json:
             if kind != "string":

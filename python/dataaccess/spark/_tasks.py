@@ -70,7 +70,7 @@ def batches(task: Task, columns: Columns) -> Generator[pa.RecordBatch, None, dic
         nonlocal rows
         time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
         rows += len(written)
-        return columns.batch(written, instants, day, time, rows - len(written))
+        return columns.batch(written, instants, {columns.day: day, columns.requested_at: time}, rows - len(written))
 
     if task._splits:
         table = task._in_zone(None).collect(None, views=False, on_progress=None, wait=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -150,8 +150,17 @@ def test_an_export_that_has_not_ended_shows_no_code(connect: Any) -> None:
 def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     check = connect("http://127.0.0.1:9").check()
     assert (check.is_reachable, check.is_ok, check.scopes) == (False, False, {"item": None, "download": None})
+    # A second request would wait just as long.
+    assert check.requests == 1
     assert isinstance(check.errors["scope item"], da.ConnectError)
     assert [check.answers[name].is_right for name in ("address", "token")] == [False, None]
+
+
+def test_a_proxy_is_right_or_wrong_only_where_there_is_one(connect: Any, sandbox: da.Sandbox) -> None:
+    answer = connect("https://cdp.example.com", proxy="http://user:hidden@127.0.0.1:9").check().answers["proxy"]
+    assert (answer.value, answer.is_right) == ("127.0.0.1:9", False)
+    answer = connect(sandbox).check().answers["proxy"]
+    assert (answer.state, answer.value, answer.is_right) == ("found", None, None)
 
 
 def test_a_check_whose_time_is_over_at_once_accepts_nothing(client: Any) -> None:
@@ -168,6 +177,13 @@ def test_a_wrong_address_is_not_ok(connect: Any, wrong: bytes) -> None:
     assert (check.is_ok, check.scopes) == (False, {"item": None, "download": None})
     assert isinstance(check.errors["scope item"], da.RequestRejectedError)
     assert [check.answers[name].state for name in ("token", "timezone")] == ["not found"] * 2
+
+
+def test_what_refuses_a_download_without_a_code_is_not_the_service(connect: Any) -> None:
+    with serving(in_turn(http(), http(b"nope", "404 Not Found"), http())) as server:
+        check = connect(server.base_url).check()
+    assert (check.scopes["item"], check.answers["scope download"].state) == (True, "not found")
+    assert isinstance(check.errors["scope download"], da.RequestRejectedError)
 
 
 def test_each_request_is_sent_once(connect: Any) -> None:
@@ -247,6 +263,16 @@ def test_zones_a_day_apart_are_not_mixed_up(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
         check = connect(sandbox, timezone="Pacific/Auckland").check(DAY)
     assert check.settings.get("source_timezone") in (None, "Pacific/Pago_Pago")
+
+
+def test_a_zone_that_is_not_known_is_not_doubted(connect: Any) -> None:
+    """Times on two dates, in a day that zones of two offsets begin; one code alone has an audience."""
+    with da.Sandbox(switches={"day_zone": "Pacific/Auckland"}) as sandbox:
+        other = {"id": "b", "allocated_time": f"{DAY} 05:00:00"}
+        sandbox.load("promotion_code", [{**ROW, "allocated_time": "2024-01-14 20:00:00", "code_status": 3}, other])
+        answer = connect(sandbox).check(DAY).answers["timezone"]
+    assert (answer.state, answer.value, answer.is_right) == ("reading", None, False)
+    assert "busier" not in answer.detail
 
 
 def test_a_token_refused_amid_the_searches_of_a_day_is_no_setting(connect: Any, sandbox: da.Sandbox) -> None:
@@ -436,20 +462,14 @@ def searched_end(sent: int, end: int, next_day: set[str]) -> tuple[int, int]:
     """The end that is found, and the number of searches, if the day of the instant ends then."""
     count = 0
 
-    def ids_at(instant: datetime) -> Generator[object, None, set[str]]:
+    async def ids_at(instant: int) -> set[str]:
         nonlocal count
         count += 1
-        yield instant
-        return {"a"} if milliseconds(instant) < end else next_day
+        return {"a"} if instant < end else next_day
 
-    ends: list[int] = []
-
-    def search() -> Generator[object, None, None]:
-        ends.append((yield from end_of_day(sent, ids_at, is_narrowed=True))[0])
-
-    for _ in search():
-        pass
-    return ends[0], count
+    with pytest.raises(StopIteration) as found:
+        end_of_day(sent, ids_at, is_narrowed=True).send(None)
+    return found.value.value[0], count
 
 
 @given(

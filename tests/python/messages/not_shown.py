@@ -21,7 +21,6 @@ NOT_SHOWN: dict[str, str] = {
     # Answers of a check, which are no errors.
     "_client/check.py: Check._rows_of_day: raise OpenError": "api/test_check.py",
     "_client/check.py: Check._comparison: raise OpenError": "api/test_check.py",
-    "_client/check.py: Check._cap: raise OpenError": "api/test_check.py",
     "_client/check.py: Check._form_of_attributes: raise OpenError": "api/test_check.py",
     "_client/service_day.py: end_of_day: raise OpenError": "api/test_check.py",
     # Files and commands of the sandbox with tests of their own.
