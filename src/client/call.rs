@@ -440,6 +440,4 @@ impl Client {
 }
 
 #[cfg(test)]
-mod outages;
-#[cfg(test)]
 mod tests;

@@ -10,9 +10,9 @@ mod headers;
 mod pool;
 mod recorder;
 mod route;
-#[cfg(any(test, feature = "testing"))]
-mod scripted;
 mod stall;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
 mod tls;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +31,7 @@ use self::connections::{ObservedBody, after_ready_tasks, observe};
 pub use self::headers::Headers;
 use self::recorder::{Exchange, Recorder};
 #[cfg(any(test, feature = "testing"))]
-pub use self::scripted::{Reply, Respond, Step};
+pub use self::testing::{Reply, Respond, Step};
 use crate::config::{Connection, Trust};
 use crate::contract::SANDBOX_SERVER;
 use crate::error::{Error, Kind, Result};
@@ -58,7 +58,7 @@ pub struct Transport {
     last: Arc<ArcSwapOption<Prepared>>,
     /// Replies in place of connections.
     #[cfg(any(test, feature = "testing"))]
-    service: Option<scripted::Service>,
+    service: Option<testing::Service>,
 }
 
 /// The parts of a request that depend on its path and token alone.
@@ -162,7 +162,7 @@ impl Transport {
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn of_service(self, respond: Respond) -> Self {
-        Self { service: Some(scripted::Service(respond)), ..self }
+        Self { service: Some(testing::Service(respond)), ..self }
     }
 
     /// The settings that `try_new` would refuse, each with its error, if others are refused before. What many programs

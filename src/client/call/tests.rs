@@ -1,5 +1,7 @@
 //! Calls of a client whose service is a function, on a paused clock.
 
+mod outages;
+
 use std::future::{pending, poll_fn, ready};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -22,8 +24,8 @@ use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
 
-pub(super) const SECOND: Duration = Duration::from_secs(1);
-pub(super) const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
+const SECOND: Duration = Duration::from_secs(1);
+const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
 
 /// When each request arrived, since the test began.
 type Arrivals = Arc<Mutex<Vec<Duration>>>;
@@ -40,7 +42,7 @@ fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (R
     (Arc::new(respond), arrivals)
 }
 
-pub(super) fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
+fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
     let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
     Client::of_service(respond, Arc::new(token), set).unwrap()
 }
@@ -260,7 +262,7 @@ async fn a_request_whose_token_was_refused_while_it_waited_is_not_sent_without_a
     assert_eq!(seconds(&arrivals), [0]);
 }
 
-pub(super) fn any_search() -> Search {
+fn any_search() -> Search {
     let names: Arc<[String]> = Arc::from(["n".to_owned()]);
     let body = SearchBody {
         item_type_id: 7,
