@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::SetOnce;
 use tokio::time::{Instant, timeout};
 
-use crate::error::{Error, Kind, Phase, Result};
+use crate::error::{Error, Phase, Result};
 use crate::secret::Secret;
 
 /// How long before it expires a token is renewed; one with a short life is renewed after half of it.
@@ -37,17 +37,13 @@ pub struct Grant {
 
 /// How long the calls of a scan wait for a token. It can be limited while they are in flight.
 #[derive(Debug, Default)]
-pub struct TokenWait(OnceLock<(Duration, &'static str)>);
+pub struct TokenWait(pub(super) OnceLock<(Duration, &'static str)>);
 
 impl TokenWait {
     /// Limits the wait for each token from now on. `hint` is what the user can do if it is over.
     pub fn set(&self, limit: Duration, hint: &'static str) {
         // The first limit holds.
         _ = self.0.set((limit, hint));
-    }
-
-    pub(super) fn limit(&self) -> Option<(Duration, &'static str)> {
-        self.0.get().copied()
     }
 }
 
@@ -134,7 +130,9 @@ impl Auth {
             return Ok(token);
         }
         let (waiting, limit) = (Waiting(fetch), limit.min(FETCH_TIMEOUT));
-        let result = timeout(limit, waiting.0.result.wait()).await.map_err(|_| timed_out(limit))?;
+        let result = timeout(limit, waiting.0.result.wait())
+            .await
+            .map_err(|_| Error::timed_out(Phase::Token, "the token callable returned no token", limit))?;
         result.as_ref().map(|grant| grant.token.clone()).map_err(Clone::clone)
     }
 
@@ -205,13 +203,6 @@ impl CurrentToken {
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn timed_out(limit: Duration) -> Error {
-    let seconds = limit.as_secs_f64();
-    Error::new(Kind::RequestTimeout, format!("the token callable returned no token within {seconds} s"))
-        .with(|details| details.phase = Some(Phase::Token))
-        .retryable()
 }
 
 #[cfg(test)]

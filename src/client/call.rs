@@ -2,6 +2,7 @@
 //! decodes a response into batches while it arrives.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -11,16 +12,16 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::auth::TokenWait;
 use super::classify::{self, ExpectedContent, verdict};
 use super::deadline::Deadline;
-use super::delivery::Delivery;
+use super::delivery::{Arrived, Delivery};
 use super::shared_limits::Started;
 use super::{Client, Completed};
 use crate::contract::envelope::STATUS_PERMISSION;
 use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result, redact};
 use crate::observe::{self, Attempt};
-use crate::retry::{Caller, Policy, Remedy, RetryState};
+use crate::retry::{Caller, Gate, Policy, Remedy, RetryState};
 use crate::secret::Secret;
-use crate::transport::{Headers, Request, Response, Transport};
+use crate::transport::{Headers, Meter, Request, Response, Transport};
 
 /// What a request waits for at first.
 const PLACE: &str = "a free request slot (concurrency)";
@@ -108,7 +109,7 @@ impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
     /// dropped because the buffer is full.
     pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Option<Completed>> {
-        let mut state = CallState::new(self.call_ids.next(), call);
+        let mut state = CallState::new(self.next_call.fetch_add(1, Ordering::Relaxed), call);
         let left = call.deadline.left(state.started, Duration::ZERO);
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
         let attempts = Box::pin(self.attempts(call, &mut state));
@@ -171,14 +172,14 @@ impl Client {
             let failure = match outcome {
                 Ok(Some((envelope, requested_at))) => {
                     state.observed.end(None);
-                    self.shared_limits.record_success();
+                    self.shared_limits.change(Gate::succeeded);
                     let (attempts, elapsed) = (state.attempts, state.started.elapsed());
                     let headers = state.headers.take();
                     return Ok(Some(Completed { envelope, attempts, elapsed, requested_at, headers }));
                 }
                 // The scan requests it again when there is space in the buffer.
                 Ok(None) => {
-                    self.shared_limits.record_answer();
+                    self.shared_limits.change(Gate::answered);
                     return Ok(None);
                 }
                 Err(failure) => self.secrets(&token).fold(failure, Error::redact),
@@ -191,6 +192,9 @@ impl Client {
             let before = state.last_failure.take();
             state.record(&failure);
             let verdict = verdict(&failure);
+            if failure.kind() == Kind::Throttled {
+                Meter::count(&self.stats().throttled);
+            }
             let hold =
                 self.shared_limits.record_failure(caller, &call.policy, &failure, &verdict, sent, self.rng.uniform());
             drop(started);
@@ -214,7 +218,8 @@ impl Client {
                 let delay = state.retry.after(failure.clone(), &verdict, hold, left, now, jitter);
                 delay.map_err(|error| self.last(error))?
             };
-            self.shared_limits.count_retry(verdict.remedy == Remedy::AtOnce && delay.is_zero());
+            let is_free = verdict.remedy == Remedy::AtOnce && delay.is_zero();
+            Meter::count(if is_free { &self.stats().free_retries } else { &self.stats().retries });
             call.delivery.void();
             if hold.is_none_or(|hold| hold.is_new) {
                 observe::retrying(call.operation, &request_id, state.attempts, &failure, delay);
@@ -242,7 +247,7 @@ impl Client {
             let is_short = state.attempts == 0 && policy.retry_for < policy.cap;
             let is_over = failing_since.is_some() && now >= ends && !has_probe;
             if is_over && is_short && now < ends + policy.cap {
-                self.shared_limits.give_up(true);
+                self.shared_limits.change(|gate| gate.gave_up(true, now.into_std()));
             }
             let is_over = is_over && (!is_short || now >= ends + policy.cap);
             let is_too_long = pause_ends.is_some_and(|pause| pause > ends.into_std());
@@ -281,7 +286,7 @@ impl Client {
         let began = Instant::now();
         let mut retry = RetryState::new(call.policy, true, call.deadline.timeout, began.into_std());
         loop {
-            let wait = call.token_wait.as_ref().and_then(|wait| wait.limit());
+            let wait = call.token_wait.as_ref().and_then(|wait| wait.0.get().copied());
             let failure = match (self.auth.token(wait.map_or(Duration::MAX, |(limit, _)| limit)).await, wait) {
                 (Ok(token), _) => return Ok(token),
                 (Err(failure), Some((_, hint))) if failure.kind() == Kind::RequestTimeout => {
@@ -310,7 +315,7 @@ impl Client {
         place: &mut Option<SemaphorePermit<'p>>,
     ) -> Result<Option<(Envelope, SystemTime)>> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
-        let _in_flight = self.shared_limits.count_request();
+        let _in_flight = self.stats().count_request();
         let now = SystemTime::now();
         if !call.idempotent {
             Transport::look_at_sockets().await;
@@ -424,17 +429,19 @@ impl Client {
 
     /// The time of a failed attempt in which rows arrived, without the time of a stall.
     fn arriving<B: Batch>(&self, failure: &Error, delivery: &Delivery<B>) -> Duration {
+        let Arrived::Rows(since) = delivery.arrived() else { return Duration::ZERO };
         let is_stall = failure.kind() == Kind::RequestTimeout;
         let stall = if is_stall { self.settings.connection.timeouts.stall } else { Duration::ZERO };
-        delivery.receiving().saturating_sub(stall)
+        since.elapsed().saturating_sub(stall)
     }
 
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
-        let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();
-        if failure.is_retryable() {
-            self.shared_limits.give_up(false);
+        if !failure.is_retryable() {
+            return failure;
         }
+        let is_outage = self.shared_limits.gate().is_down_for_all();
+        self.shared_limits.change(|gate| gate.gave_up(false, Instant::now().into_std()));
         if is_outage { failure.of_all() } else { failure }
     }
 }

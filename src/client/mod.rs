@@ -13,7 +13,7 @@ mod shared_limits;
 pub mod testing;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -22,12 +22,11 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TakeGrant, TokenSource, TokenWait};
-pub use budget::{BufferBudget, Kept, ResultSize};
+pub use budget::{BufferBudget, Kept};
 pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
-pub use shared_limits::Stats;
 
-pub use crate::transport::Headers;
+pub use crate::transport::{Headers, Meter};
 
 use crate::cells::Cells;
 use crate::config::Settings;
@@ -43,7 +42,7 @@ use budget::result_too_large;
 use call::Call;
 use classify::ExpectedContent;
 use deadline::Deadline;
-use rng::{CallIds, Rng};
+use rng::Rng;
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
@@ -96,7 +95,8 @@ pub struct Client {
     rate_limiter: RateLimiter,
     /// Of requests in flight: `concurrency=`.
     places: Semaphore,
-    call_ids: CallIds,
+    /// The id of the next call: consecutive from a random number on, as a forked process has clients of its own.
+    next_call: AtomicU64,
     rng: Rng,
     closed: CancellationToken,
 }
@@ -126,7 +126,7 @@ impl Client {
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
             places: Semaphore::new(settings.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit.max(1) as usize)),
-            call_ids: CallIds::new(),
+            next_call: AtomicU64::new(Rng::System.random()),
             rng: Rng::System,
             closed: CancellationToken::new(),
             settings,
@@ -227,16 +227,11 @@ impl Client {
         self.settings.max_result_bytes
     }
 
-    /// The size of a result that is collected now, as `kept` measures its batches.
+    /// The buffer of responses that are all kept in a result that is collected now, as `kept` measures their batches.
     #[must_use]
-    pub fn result_size(&self, kept: Kept) -> Arc<ResultSize> {
-        Arc::new(ResultSize::new(self.settings.max_result_bytes, kept))
-    }
-
-    /// The buffer of responses that are all kept in a result.
-    #[must_use]
-    pub fn result_buffer(&self, result: &Arc<ResultSize>) -> BufferBudget {
-        BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread).of_result(Arc::clone(result))
+    pub fn result_buffer(&self, kept: Kept) -> BufferBudget {
+        let buffer = BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread);
+        buffer.of_result(self.settings.max_result_bytes, kept)
     }
 
     /// Downloads the status entries of an export. `timeout` replaces the timeout of the client. A request of a wait
@@ -253,13 +248,10 @@ impl Client {
 
     /// Waits between two requests of a wait for an export.
     pub async fn pause(&self, pause: Duration) -> Result<()> {
-        tokio::select! {
-            () = self.closed.cancelled() => {
-                let context = Context { operation: Some("wait_for_segment"), ..Context::default() };
-                Err(Self::closed_error().with_context(context))
-            }
-            () = tokio::time::sleep(pause) => Ok(()),
-        }
+        self.closed.run_until_cancelled(tokio::time::sleep(pause)).await.ok_or_else(|| {
+            let context = Context { operation: Some("wait_for_segment"), ..Context::default() };
+            Self::closed_error().with_context(context)
+        })
     }
 
     /// The error of a client that is closed.
@@ -315,8 +307,8 @@ impl Client {
 
     /// The counters of all calls over the same connections.
     #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.shared_limits.stats(self.transport.meter())
+    pub fn stats(&self) -> &Meter {
+        self.transport.meter()
     }
 
     /// Whether the headers of any response have arrived over the same connections.
@@ -328,7 +320,7 @@ impl Client {
     /// Whether a response over the same connections came from the sandbox.
     #[must_use]
     pub fn has_met_sandbox(&self) -> bool {
-        self.transport.meter().is_sandbox.load(Ordering::Relaxed)
+        self.stats().is_sandbox.load(Ordering::Relaxed)
     }
 
     /// Ends every call in flight and refuses later ones.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -93,6 +94,14 @@ impl Error {
         }))
     }
 
+    /// The error of what took longer than its limit, such as "no connection".
+    #[must_use]
+    pub fn timed_out(phase: Phase, missing: &str, limit: Duration) -> Self {
+        Self::new(Kind::RequestTimeout, format!("{missing} within {} s", limit.as_secs_f64()))
+            .with(|details| details.phase = Some(phase))
+            .retryable()
+    }
+
     /// The error that reports all invalid settings; a single one as it is.
     #[must_use]
     pub fn settings(mut refused: Vec<Self>) -> Option<Self> {
@@ -163,10 +172,10 @@ impl Error {
         self
     }
 
-    /// Marks a failure that no retry fixes.
+    /// Sets which retry may succeed.
     #[must_use]
-    pub fn permanent(mut self) -> Self {
-        self.0.retry = Retry::None;
+    pub fn retried(mut self, retry: Retry) -> Self {
+        self.0.retry = retry;
         self
     }
 

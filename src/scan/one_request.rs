@@ -34,7 +34,7 @@ impl Scan {
         let columns = self.attributes().len();
         let time_column = request.window.as_ref().and_then(|window| self.position_of(window));
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
-        let buffer = client.result_buffer(&client.result_size(Kept::Records));
+        let buffer = client.result_buffer(Kept::Records);
         let mode = self.mode(Consumer::Collects);
         let delivery = Delivery::new(0, mode.delivery, Arc::new(buffer));
         let of_customers = self.selects_customers().then(|| self.ids()).flatten();

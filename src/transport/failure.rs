@@ -17,12 +17,6 @@ pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
 }
 
-pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
-    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
-        .with(|details| details.phase = Some(phase))
-        .retryable()
-}
-
 /// A request failed before its response headers arrived. `refused` is the status with which a proxy refused a tunnel.
 pub(super) fn sending(error: reqwest::Error, settings: &Connection, refused: Option<u16>) -> Error {
     if error.is_builder() {
@@ -52,7 +46,7 @@ pub(super) fn never_sent() -> Error {
 pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
-        return timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
+        return Error::timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
     }
     let (phase, message) = if error.is_dns() {
         (Phase::Dns, format!("cannot resolve {peer}: {cause}"))

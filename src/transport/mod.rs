@@ -10,7 +10,6 @@ mod headers;
 mod pool;
 mod recorder;
 mod route;
-mod stall;
 #[cfg(any(test, feature = "testing"))]
 mod testing;
 mod tls;
@@ -22,6 +21,7 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use reqwest::header::{self, HeaderName, HeaderValue};
+use serde::Serialize;
 use tokio::task::yield_now;
 use url::Url;
 
@@ -70,18 +70,50 @@ struct Prepared {
     authorization: HeaderValue,
 }
 
-/// Counters of all requests over the same connections.
-#[derive(Debug, Default)]
+/// Counters of all calls over the same connections, since the first of their clients was made.
+#[derive(Debug, Default, Serialize)]
 pub struct Meter {
-    /// Connections opened.
-    pub connections: AtomicU64,
+    /// Requests sent, including retries.
+    pub requests: AtomicU64,
+    /// Requests retried after a failure, as `retry_for` allows.
+    pub retries: AtomicU64,
+    /// Requests retried at once, because the service had closed the idle connection they were sent on.
+    pub free_retries: AtomicU64,
+    /// Responses that asked to slow down.
+    pub throttled: AtomicU64,
+    /// Requests whose response has not ended yet.
+    pub in_flight: AtomicU64,
     /// Bytes of response bodies as received: compressed, if they were.
-    pub bytes: AtomicU64,
+    pub bytes_received: AtomicU64,
+    /// Connections opened.
+    pub connections_opened: AtomicU64,
     /// Whether a response came from the sandbox.
+    #[serde(skip)]
     pub is_sandbox: AtomicBool,
 }
 
+/// Counts a request as in flight until it is dropped.
+pub struct InFlight<'a>(&'a Meter);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Meter {
+    /// Counts one more in one of the counters.
+    pub fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that is about to be sent.
+    pub fn count_request(&self) -> InFlight<'_> {
+        Self::count(&self.requests);
+        Self::count(&self.in_flight);
+        InFlight(self)
+    }
+
     /// Notes that a response came from the sandbox, if its `Server` is the sandbox.
     fn look_at_server(&self, server: Option<&HeaderValue>, base_url: &Url) {
         let is_sandbox = server.is_some_and(|server| server == SANDBOX_SERVER);
@@ -293,7 +325,7 @@ impl Response {
     /// Bytes of the body received, compressed or not.
     #[must_use]
     pub fn received(&self) -> u64 {
-        self.body.received()
+        self.body.source.received
     }
 
     /// Returns the beginning of an error's body, as far as it can be read, and why it could not be read further.

@@ -455,5 +455,5 @@ async fn a_request_that_must_not_be_repeated_uses_no_connection_that_closed_whil
         // Blocks the runtime while the service closes the connection.
         thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(client.stats().connections_opened, 5);
+    assert_eq!(client.stats().connections_opened.load(Ordering::SeqCst), 5);
 }
