@@ -106,9 +106,8 @@ impl CallState {
 }
 
 impl Client {
-    /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
-    /// dropped because the buffer is full.
-    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Option<Completed>> {
+    /// Sends the request until it succeeds, fails permanently, or the call times out.
+    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Completed> {
         let mut state = CallState::new(self.next_call.fetch_add(1, Ordering::Relaxed), call);
         let left = call.deadline.left(state.started, Duration::ZERO);
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
@@ -137,7 +136,7 @@ impl Client {
     }
 
     /// Attempt after attempt, until one succeeds or its failure is final.
-    async fn attempts<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Option<Completed>> {
+    async fn attempts<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Completed> {
         let caller = Caller { call: state.id, began: state.started.into_std() };
         let mut is_renewed = false;
         loop {
@@ -170,17 +169,18 @@ impl Client {
             };
             drop(place);
             let failure = match outcome {
-                Ok(Some((envelope, requested_at))) => {
+                Ok((envelope, requested_at)) => {
                     state.observed.end(None);
                     self.shared_limits.change(Gate::succeeded);
                     let (attempts, elapsed) = (state.attempts, state.started.elapsed());
                     let headers = state.headers.take();
-                    return Ok(Some(Completed { envelope, attempts, elapsed, requested_at, headers }));
+                    return Ok(Completed { envelope, attempts, elapsed, requested_at, headers });
                 }
-                // The scan requests it again when there is space in the buffer.
-                Ok(None) => {
+                // No failure: the scan requests it again when there is space in the buffer.
+                Err(evicted) if call.delivery.is_evicted() => {
+                    state.observed = Attempt::default();
                     self.shared_limits.change(Gate::answered);
-                    return Ok(None);
+                    return Err(evicted);
                 }
                 Err(failure) => self.secrets(&token).fold(failure, Error::redact),
             };
@@ -305,7 +305,7 @@ impl Client {
     }
 
     /// Sends one request. Returns the envelope of its result, and when it was sent by the clock of this machine or of the
-    /// service, whichever is earlier; nothing if the response was dropped.
+    /// service, whichever is earlier.
     async fn attempt<'p, G: BatchSink>(
         &'p self,
         call: &Call<'_, G>,
@@ -313,7 +313,7 @@ impl Client {
         token: &Secret,
         request_id: &str,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> Result<Option<(Envelope, SystemTime)>> {
+    ) -> Result<(Envelope, SystemTime)> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.stats().count_request();
         let now = SystemTime::now();
@@ -338,9 +338,7 @@ impl Client {
         let received = self.receive(call, &mut response, &mut sink, place).await;
         state.observed.received(response.received());
         let has_succeeded = self.shared_limits.gate().has_succeeded;
-        let Some(envelope) = received.map_err(|error| classify::of_body(error, &response, has_succeeded))? else {
-            return Ok(None);
-        };
+        let envelope = received.map_err(|error| classify::of_body(error, &response, has_succeeded))?;
         if let Err(failure) = classify::check_envelope(&envelope, call.content) {
             let failure = failure.with(|details| details.retry_after = response.retry_after);
             return Err(classify::as_told(failure, &response));
@@ -353,17 +351,17 @@ impl Client {
         if call.content == ExpectedContent::Records {
             state.observed.counted(envelope.records);
         }
-        Ok(Some((envelope, requested_at)))
+        Ok((envelope, requested_at))
     }
 
-    /// Decodes the body while it arrives and delivers its batches, but the last. Returns nothing if the response was dropped.
+    /// Decodes the body while it arrives and delivers its batches, but the last.
     async fn receive<'p, G: BatchSink>(
         &'p self,
         call: &Call<'_, G>,
         response: &mut Response,
         sink: &mut G,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> Result<Option<Envelope>> {
+    ) -> Result<Envelope> {
         let mut decoder = Decoder::new(call.plan.clone());
         let (mut full, mut bytes) = (Vec::new(), 0);
         while let Some(mut chunk) = response.chunk().await? {
@@ -384,36 +382,37 @@ impl Client {
                     for batch in full.drain(..) {
                         call.delivery.push(batch)?;
                         // A response that has arrived waits for nothing: nobody could close its connection any more.
-                        if !decoder.has_ended() && !self.wait_for_space(call.delivery, place).await {
-                            return Ok(None);
+                        if !decoder.has_ended() {
+                            self.wait_for_space(call.delivery, place).await?;
                         }
                     }
                 }
                 fed?;
                 if is_satisfied {
-                    return Ok(Some(decoder.finish_early()));
+                    return Ok(decoder.finish_early());
                 }
             }
         }
-        decoder.finish().map(Some)
+        decoder.finish()
     }
 
-    /// Waits for space for the next batch, and returns false if the response was dropped meanwhile. The place is free
-    /// until then: the consumer may need it for a request of its own before it takes the next batch.
+    /// Waits for space for the next batch, and fails if the response was dropped meanwhile. The place is free until then:
+    /// the consumer may need it for a request of its own before it takes the next batch.
     async fn wait_for_space<'p, B: Batch>(
         &'p self,
         delivery: &Delivery<B>,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> bool {
+    ) -> Result<()> {
         if delivery.has_space() {
-            return true;
+            return Ok(());
         }
         *place = None;
-        let has_space = delivery.wait_for_space().await;
-        if has_space {
-            *place = self.place().await;
+        if !delivery.wait_for_space().await {
+            // Seen only if a defect drops the response of a call: nothing else fills its buffer.
+            return Err(Error::new(Kind::Internal, "the only response of a call was dropped: please report this"));
         }
-        has_space
+        *place = self.place().await;
+        Ok(())
     }
 
     /// What no text may repeat.

@@ -133,8 +133,8 @@ impl Client {
         })
     }
 
-    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Returns nothing
-    /// if the response was dropped because the buffer is full: it must be requested again.
+    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. A response that
+    /// was dropped because the buffer is full, as `delivery` then says, must be requested again.
     ///
     /// # Examples
     #[cfg_attr(feature = "sandbox", doc = "```")]
@@ -178,7 +178,6 @@ impl Client {
     /// let delivery = Delivery::new(0, mode.delivery, Arc::new(client.buffer()));
     /// let completed = client.search(mode, &search, &|| Cells::new(search.attributes.len()), &delivery).await?;
     ///
-    /// let completed = completed.expect("a complete response is not dropped");
     /// let Some(Delivered { batch, .. }) = poll_fn(|context| delivery.poll(context)).await else { unreachable!() };
     /// assert_eq!(batch.rows() as u64, completed.envelope.records);
     /// # Ok(())
@@ -190,7 +189,7 @@ impl Client {
         search: &Search,
         new_sink: &(dyn Fn() -> G + Send + Sync),
         delivery: &Delivery<G::Batch>,
-    ) -> Result<Option<Completed>> {
+    ) -> Result<Completed> {
         let plan =
             DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, ..DecodePlan::default() };
         let call = Call {
@@ -295,7 +294,6 @@ impl Client {
         let call =
             Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait, new_sink, delivery };
         let completed = self.run(&call).await?;
-        let completed = completed.ok_or_else(never_evicted)?;
         let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
         if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
@@ -327,11 +325,6 @@ impl Client {
     pub fn close(&self) {
         self.closed.cancel();
     }
-}
-
-/// The error where only a defect can have dropped a response: nothing else fills its buffer.
-pub(crate) fn never_evicted() -> Error {
-    Error::new(Kind::Internal, "the only response of a call was dropped: please report this")
 }
 
 /// What JSON takes as text, and as objects of the caller beside it.

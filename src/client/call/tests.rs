@@ -289,7 +289,7 @@ impl Searching {
         Self { client: client(respond, |_| {}), mode, delivery }
     }
 
-    async fn run(&self) -> Result<Option<Completed>> {
+    async fn run(&self) -> Result<Completed> {
         self.client.search(self.mode.clone(), &any_search(), &|| Cells::new(1), &self.delivery).await
     }
 
@@ -336,7 +336,7 @@ async fn a_retry_numbers_its_batches_anew() {
         attempts
     };
     let (completed, attempts) = tokio::join!(searching.run(), consume);
-    assert_eq!(completed.unwrap().unwrap().attempts, 2);
+    assert_eq!(completed.unwrap().attempts, 2);
     assert_eq!(attempts, [0, 0, 1, 1]);
     assert_eq!(searching.delivery.attempt(), 1);
 }
@@ -395,8 +395,8 @@ async fn a_response_that_is_dropped_for_space_is_no_failure() {
     let full = budget(1);
     full.set_open(0, 1);
     let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 1, &full);
-    assert!(searching.run().await.unwrap().is_none());
-    assert!(searching.delivery.is_evicted());
+    assert!(searching.run().await.is_err() && searching.delivery.is_evicted());
+    assert!(searching.client.shared_limits.gate().failing_since().is_none());
     assert_eq!((arrivals.lock().unwrap().len(), full.used()), (1, 0));
 }
 
