@@ -78,14 +78,10 @@ pub(super) struct Auth {
 /// A fetch belongs to no caller: when one is cancelled, the others go on waiting, and the next joins them.
 #[derive(Debug, Default)]
 struct State {
-    current: Option<CurrentToken>,
-    fetches: Vec<Arc<Fetch>>,
-}
-
-#[derive(Debug)]
-struct CurrentToken {
-    grant: Grant,
+    current: Option<Grant>,
+    /// When the next one is fetched.
     renew_at: Option<SystemTime>,
+    fetches: Vec<Arc<Fetch>>,
 }
 
 #[derive(Debug)]
@@ -138,7 +134,7 @@ impl Auth {
 
     /// Drops a token that the service refused: [`Auth::token`] fetches again.
     pub(super) fn reject(&self, refused: &Secret) {
-        lock(&self.state).current.take_if(|current| current.grant.token == *refused);
+        lock(&self.state).current.take_if(|current| current.token == *refused);
     }
 
     fn begin(&self, fetch: &Arc<Fetch>) {
@@ -155,8 +151,8 @@ impl State {
     fn current(&self) -> Option<(Secret, bool)> {
         let now = SystemTime::now();
         let is_past = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
-        let current = self.current.as_ref().filter(|current| !is_past(current.grant.expires_at))?;
-        Some((current.grant.token.clone(), is_past(current.renew_at)))
+        let current = self.current.as_ref().filter(|current| !is_past(current.expires_at))?;
+        Some((current.token.clone(), is_past(self.renew_at)))
     }
 
     /// The newest fetch in flight, or a new one; and whether it is new.
@@ -178,26 +174,21 @@ impl State {
         self.fetches.retain(|known| !Arc::ptr_eq(known, fetch));
         // Otherwise another came before it, or it took too long: only the calls that wait for it still want it.
         if self.fetches.len() < in_flight {
+            let now = SystemTime::now();
             if let Ok(grant) = &result {
-                self.current = Some(CurrentToken::new(grant));
+                self.current = Some(grant.clone());
+                self.renew_at = grant.expires_at.map(|end| {
+                    let life = end.duration_since(now).unwrap_or_default();
+                    end.checked_sub(RENEWAL_MARGIN.min(life / 2)).unwrap_or(end)
+                });
                 for other in self.fetches.drain(..) {
                     _ = other.result.set(result.clone());
                 }
-            } else if let Some(current) = &mut self.current {
-                current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY);
+            } else {
+                self.renew_at = Some(now + RENEWAL_RETRY);
             }
         }
         _ = fetch.result.set(result);
-    }
-}
-
-impl CurrentToken {
-    fn new(grant: &Grant) -> Self {
-        let renew_at = grant.expires_at.map(|end| {
-            let life = end.duration_since(SystemTime::now()).unwrap_or_default();
-            end.checked_sub(RENEWAL_MARGIN.min(life / 2)).unwrap_or(end)
-        });
-        Self { grant: grant.clone(), renew_at }
     }
 }
 

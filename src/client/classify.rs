@@ -276,8 +276,8 @@ mod tests {
     fn the_remedy_follows_from_the_failure() {
         assert_eq!(remedy(&Error::new(Kind::PermissionDenied, "test failure")), Remedy::NewToken);
         assert_eq!(remedy(&Error::new(Kind::RequestRejected, "test failure")), Remedy::None);
-        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retryable_once()), Remedy::Once);
-        assert_eq!(remedy(&of(Kind::ConnectionLost, None).stale()), Remedy::AtOnce);
+        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retried(Retry::One)), Remedy::Once);
+        assert_eq!(remedy(&of(Kind::ConnectionLost, None).retried(Retry::AtOnce)), Remedy::AtOnce);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::delivery::{Arrived, Delivery};
 use crate::decode::Batch;
 use crate::error::{Error, Kind, Phase};
+use crate::retry::ended_by;
 
 /// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +78,7 @@ impl Deadline {
 
     /// The error when it passed after attempts that had failed: of the attempt in flight, or else of the last attempt.
     pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
-        let seconds = self.timeout.as_secs_f64();
-        let ended = format!("timeout ({seconds} s) ended the retries: raise timeout to retry for longer");
+        let ended = ended_by("timeout", self.timeout);
         if is_in_flight {
             let before = format!("{}: {}", last.kind().class_name(), last.message());
             passed.with_hint(format!("{ended}; the failure before: {before}"))

@@ -160,29 +160,14 @@ impl Error {
 
     /// Marks a failure that a retry may fix.
     #[must_use]
-    pub fn retryable(mut self) -> Self {
-        self.0.retry = Retry::Any;
-        self
-    }
-
-    /// Marks a failure that one retry may fix: a second failure of the same kind is permanent.
-    #[must_use]
-    pub fn retryable_once(mut self) -> Self {
-        self.0.retry = Retry::One;
-        self
+    pub fn retryable(self) -> Self {
+        self.retried(Retry::Any)
     }
 
     /// Sets which retry may succeed.
     #[must_use]
     pub fn retried(mut self, retry: Retry) -> Self {
         self.0.retry = retry;
-        self
-    }
-
-    /// Marks a reused connection that was lost before the response began.
-    #[must_use]
-    pub fn stale(mut self) -> Self {
-        self.0.retry = Retry::AtOnce;
         self
     }
 

@@ -11,7 +11,7 @@ use reqwest::header::{self, HeaderMap};
 use super::compression::Decompression;
 use super::{Meter, Transport, failure};
 use crate::config::Timeouts;
-use crate::error::{Error, Kind, Phase, Result};
+use crate::error::{Error, Kind, Phase, Result, Retry};
 
 #[derive(Debug)]
 pub(super) struct Body {
@@ -135,7 +135,7 @@ impl Source {
                 .retryable());
         }
         if let Some(rest) = self.rest {
-            let malformed = |message| Error::new(Kind::MalformedHttp, message).retryable_once();
+            let malformed = |message| Error::new(Kind::MalformedHttp, message).retried(Retry::One);
             let left = rest.checked_sub(size as u64);
             self.rest = Some(left.ok_or_else(|| malformed("the response has more bytes than its Content-Length"))?);
             if chunk.is_none() {

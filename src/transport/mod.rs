@@ -34,7 +34,7 @@ use self::recorder::{Exchange, Recorder};
 pub use self::testing::{Reply, Respond, Step};
 use crate::config::{Connection, Trust};
 use crate::contract::SANDBOX_SERVER;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Retry};
 use crate::retry::{retry_after, retry_after_ms, should_retry};
 use crate::secret::Secret;
 
@@ -250,7 +250,7 @@ impl Transport {
                 let status = if is_refused { pool::status_of_tunnel(&self.settings).await } else { None };
                 let failure = failure::sending(error, &self.settings, status);
                 let is_lost = failure.kind() == Kind::ConnectionLost;
-                return Err(if is_lost && !has_connected { failure.stale() } else { failure });
+                return Err(if is_lost && !has_connected { failure.retried(Retry::AtOnce) } else { failure });
             }
         };
         pool::check_coding(response.headers())?;
