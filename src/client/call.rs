@@ -10,7 +10,7 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::auth::TokenWait;
-use super::classify::{self, ExpectedContent, verdict};
+use super::classify::{self, check_envelope, verdict};
 use super::deadline::Deadline;
 use super::delivery::{Arrived, Delivery};
 use super::shared_limits::Started;
@@ -37,7 +37,8 @@ pub(super) struct Call<'a, G: BatchSink> {
     pub(super) path: &'a str,
     pub(super) body: Bytes,
     pub(super) plan: DecodePlan,
-    pub(super) content: ExpectedContent,
+    /// Checks what `data` of a result must contain.
+    pub(super) check: fn(&Envelope) -> Result<()>,
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) deadline: Deadline,
@@ -339,7 +340,7 @@ impl Client {
         state.observed.received(response.received());
         let has_succeeded = self.shared_limits.gate().has_succeeded;
         let envelope = received.map_err(|error| classify::of_body(error, &response, has_succeeded))?;
-        if let Err(failure) = classify::check_envelope(&envelope, call.content) {
+        if let Err(failure) = check_envelope(&envelope).and_then(|()| (call.check)(&envelope)) {
             let failure = failure.with(|details| details.retry_after = response.retry_after);
             return Err(classify::as_told(failure, &response));
         }
@@ -348,7 +349,7 @@ impl Client {
             call.delivery.push(batch)?;
         }
         call.delivery.complete();
-        if call.content == ExpectedContent::Records {
+        if call.plan.columns.is_some() {
             state.observed.counted(envelope.records);
         }
         Ok((envelope, requested_at))

@@ -9,17 +9,6 @@ use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
 use crate::retry::{Remedy, Verdict};
 use crate::transport::Response;
 
-/// What `data` of a result must contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ExpectedContent {
-    /// Records, or an accepted empty shape.
-    Records,
-    /// A list of entries.
-    Entries,
-    /// Anything.
-    Any,
-}
-
 /// What a failure means.
 pub(super) fn verdict(failure: &Error) -> Verdict {
     let (kind, details) = (failure.kind(), failure.details());
@@ -52,7 +41,7 @@ fn status(details: &Details) -> Option<u16> {
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
-pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Result<()> {
+pub(super) fn check_envelope(envelope: &Envelope) -> Result<()> {
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
@@ -71,14 +60,11 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Res
     if status == Some(false) {
         return Err(api_error(code, "data.status false", refusal::of_envelope(envelope, code)));
     }
-    match shape {
-        ExpectedContent::Records => records(envelope),
-        ExpectedContent::Entries => entries(envelope),
-        ExpectedContent::Any => Ok(()),
-    }
+    Ok(())
 }
 
-fn records(envelope: &Envelope) -> Result<()> {
+/// A search has records, or an accepted empty shape.
+pub(super) fn records(envelope: &Envelope) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
@@ -88,7 +74,7 @@ fn records(envelope: &Envelope) -> Result<()> {
 }
 
 /// A download has a list of entries, and each is an object.
-fn entries(envelope: &Envelope) -> Result<()> {
+pub(super) fn entries(envelope: &Envelope) -> Result<()> {
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
         return Err(wrong_field("data.entries", "is absent"));
     };

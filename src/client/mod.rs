@@ -40,7 +40,7 @@ use crate::transport::Transport;
 use auth::Auth;
 use budget::result_too_large;
 use call::Call;
-use classify::ExpectedContent;
+use classify::{entries, records};
 use deadline::Deadline;
 use rng::Rng;
 use shared_limits::{RateLimiter, SharedLimits};
@@ -197,7 +197,7 @@ impl Client {
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
-            content: ExpectedContent::Records,
+            check: records,
             idempotent: true,
             policy: if mode.is_patient { self.policy.patient_at_first() } else { self.policy },
             deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
@@ -242,7 +242,7 @@ impl Client {
         } else {
             ("download_segment", self.policy, timeout.unwrap_or(all))
         };
-        self.whole(policy, operation, DOWNLOAD_PATH, body, ExpectedContent::Entries, true, timeout).await
+        self.whole(policy, operation, DOWNLOAD_PATH, body, entries, true, timeout).await
     }
 
     /// Waits between two requests of a wait for an export.
@@ -264,7 +264,7 @@ impl Client {
     pub async fn post(&self, path: &str, body: Bytes, idempotent: bool, timeout: Option<Duration>) -> Result<Envelope> {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
-        self.whole(self.policy, "post", path, body, ExpectedContent::Any, idempotent, timeout).await
+        self.whole(self.policy, "post", path, body, |_| Ok(()), idempotent, timeout).await
     }
 
     /// Runs a call whose envelope is kept whole, without a consumer.
@@ -275,7 +275,7 @@ impl Client {
         operation: &'static str,
         path: &str,
         body: Bytes,
-        content: ExpectedContent,
+        check: fn(&Envelope) -> Result<()>,
         idempotent: bool,
         timeout: Duration,
     ) -> Result<Envelope> {
@@ -292,7 +292,7 @@ impl Client {
         let (token_wait, new_sink) = (None, &|| Cells::new(0));
         let delivery = &Delivery::new(0, DeliveryMode::Complete, budget);
         let call =
-            Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait, new_sink, delivery };
+            Call { operation, path, body, plan, check, idempotent, policy, deadline, token_wait, new_sink, delivery };
         let completed = self.run(&call).await?;
         let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
         if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
