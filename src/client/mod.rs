@@ -133,8 +133,8 @@ impl Client {
         })
     }
 
-    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. A response that
-    /// was dropped because the buffer is full, as `delivery` then says, must be requested again.
+    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Fails
+    /// if the response was dropped because the buffer is full, as `delivery` then says: it must be requested again.
     ///
     /// # Examples
     #[cfg_attr(feature = "sandbox", doc = "```")]

@@ -1,4 +1,4 @@
-//! What the requests of all calls share that decides when the next may start: the gate, and the rate of a client.
+//! When a request may start: the gate that all calls over the same connections share, and the rate of a client.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
