@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::SetOnce;
 use tokio::time::{Instant, timeout};
 
+use super::lock;
 use crate::error::{Error, Phase, Result};
 use crate::secret::Secret;
 
@@ -190,10 +191,6 @@ impl State {
         }
         _ = fetch.result.set(result);
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -279,7 +279,10 @@ impl Client {
         if call.deadline.is_of_call() {
             return token.await;
         }
-        timeout(call.deadline.timeout, token).await.unwrap_or_else(|_| Err(call.deadline.without_token()))
+        timeout(call.deadline.timeout, token).await.unwrap_or_else(|_| {
+            let error = Error::timed_out(Phase::Token, "no token", call.deadline.timeout);
+            Err(error.with_hint("the token callable takes longer; raise timeout"))
+        })
     }
 
     /// The token to send. A failing token source is retried as a failing connection is.

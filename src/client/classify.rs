@@ -1,13 +1,16 @@
 //! Decides whether a response is a result, and if not, which error it is and what that means for this request and others.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::refusal::{self, EXCERPT_CHARACTERS};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape, json_type};
 use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
 use crate::retry::{Remedy, Verdict};
 use crate::transport::Response;
+
+/// Most characters of a quoted text.
+const EXCERPT_CHARACTERS: usize = 200;
 
 /// What a failure means.
 pub(super) fn verdict(failure: &Error) -> Verdict {
@@ -47,18 +50,18 @@ pub(super) fn check_envelope(envelope: &Envelope) -> Result<()> {
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
     })?;
     if code == CODE_PERMISSION {
-        let refusal = refusal::of_envelope(envelope, code);
-        let words = refusal::words(&refusal);
+        let refusal = refusal_of_envelope(envelope, code);
+        let words = words(&refusal);
         return Err(permission_denied(200, refusal, &words));
     }
     if code != CODE_SUCCESS {
-        return Err(api_error(code, &format!("code {code}"), refusal::of_envelope(envelope, code)));
+        return Err(api_error(code, &format!("code {code}"), refusal_of_envelope(envelope, code)));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a bool but {}", json_type(found))))?;
     if status == Some(false) {
-        return Err(api_error(code, "data.status false", refusal::of_envelope(envelope, code)));
+        return Err(api_error(code, "data.status false", refusal_of_envelope(envelope, code)));
     }
     Ok(())
 }
@@ -101,9 +104,9 @@ fn meaning(status: u16) -> (Kind, Retry, &'static str) {
 /// The error of a response with another HTTP status.
 pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
-    let refusal = refusal::of_body(status, body);
+    let refusal = refusal_of_body(status, body);
     // The body may repeat records or the request, so only the words of the service are quoted.
-    let words = match (refusal::words(&refusal), &response.reason) {
+    let words = match (words(&refusal), &response.reason) {
         (words, Some(reason)) if words.is_empty() => format!(": {}", excerpt(reason, EXCERPT_CHARACTERS)),
         (words, _) => words,
     };
@@ -183,6 +186,48 @@ fn content_type(response: &Response) -> String {
     response.content_type.as_deref().map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
 }
 
+/// What the envelope of a response with HTTP status 200 says of a failure. Each member is read separately, so that an
+/// invalid one does not hide the others.
+fn refusal_of_envelope(envelope: &Envelope, code: i64) -> Details {
+    let text = |name| envelope.text(name).map(|text| excerpt(&text, EXCERPT_CHARACTERS));
+    Details {
+        status: Some(200),
+        code: Some(code),
+        api_message: text(field::MESSAGE),
+        data: text(field::DATA),
+        code_message: text(field::CODE_MESSAGE),
+        ..Details::default()
+    }
+}
+
+/// What the body of a response with another HTTP status says, which need not be an envelope.
+fn refusal_of_body(status: u16, body: &[u8]) -> Details {
+    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
+    let at = |pointer: &str| {
+        let text = envelope.pointer(pointer).and_then(Value::as_str);
+        text.map(|text| excerpt(text, EXCERPT_CHARACTERS))
+    };
+    let text = |name| at(&format!("/{name}"));
+    // Of gateways: RFC 9457, RFC 6749, and what many APIs have.
+    let of_gateway = || ["/detail", "/error_description", "/error/message"].into_iter().find_map(at);
+    Details {
+        status: Some(status),
+        code: envelope.get(field::CODE).and_then(Value::as_i64),
+        api_message: text(field::MESSAGE).or_else(of_gateway),
+        data: text(field::DATA),
+        code_message: text(field::CODE_MESSAGE),
+        ..Details::default()
+    }
+}
+
+/// The words of the service for a message: `: message: reason`. Only strings are quoted: other data may have records.
+fn words(refusal: &Details) -> String {
+    let message = refusal.api_message.as_ref();
+    let reason = refusal.data.as_ref().filter(|reason| message != Some(*reason));
+    let said = [message, reason].into_iter().flatten().filter(|said| !said.is_empty());
+    said.flat_map(|said| [": ", said.as_str()]).collect()
+}
+
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
 fn permission_denied(status: u16, refusal: Details, words: &str) -> Error {
     let shown = refusal.code.map(|code| format!(", code {code}")).unwrap_or_default();
@@ -198,7 +243,7 @@ fn api_error(code: i64, what: &str, refusal: Details) -> Error {
     // A status that is retried means the same as a code.
     let retried = u16::try_from(code).map(meaning).ok().filter(|(_, retry, _)| *retry == Retry::Any);
     let kind = retried.map_or(Kind::Api, |(kind, ..)| kind);
-    let words = refusal::words(&refusal);
+    let words = words(&refusal);
     let error = Error::new(kind, format!("the service reported a failure ({what}){words}"));
     let error = error.with(|details| *details = refusal);
     if kind == Kind::Api { error } else { error.retryable() }

@@ -94,10 +94,4 @@ impl Deadline {
         let error = Error::new(Kind::RequestTimeout, message).with(|details| details.phase = Some(Phase::Deadline));
         error.with_hint("raise timeout").retryable()
     }
-
-    /// The error when it passed before the token came.
-    pub(super) fn without_token(&self) -> Error {
-        let error = Error::timed_out(Phase::Token, "no token", self.timeout);
-        error.with_hint("the token callable takes longer; raise timeout")
-    }
 }

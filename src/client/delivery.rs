@@ -7,13 +7,14 @@
 //! a final failure the consumer takes them before it gets the error.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout};
 
 use super::budget::BufferBudget;
+use super::lock;
 use crate::decode::Batch;
 use crate::error::Result;
 
@@ -317,7 +318,7 @@ impl<B: Batch> Delivery<B> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<B>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

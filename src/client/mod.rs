@@ -6,14 +6,13 @@ mod call;
 mod classify;
 mod deadline;
 mod delivery;
-mod refusal;
 mod rng;
 mod shared_limits;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -349,6 +348,11 @@ fn memory(members: &[(String, Member)], of_json: &dyn Fn(&str) -> usize) -> usiz
         2 * name.len() + VALUE_BYTES + member
     };
     members.iter().map(of_member).sum()
+}
+
+/// The lock, also after a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {

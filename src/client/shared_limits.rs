@@ -1,11 +1,12 @@
 //! When a request may start: the gate that all calls over the same connections share, and the rate of a client.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use super::lock;
 use crate::error::{Error, Kind};
 use crate::retry::{Caller, Gate, Hold, Policy, Remedy, Verdict};
 
@@ -152,10 +153,6 @@ impl SharedLimits {
     pub(super) fn last_failure(&self) -> Option<Error> {
         lock(&self.last_failure).clone()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
