@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::SetOnce;
 use tokio::time::{Instant, timeout};
 
-use crate::error::{Error, Kind, Phase, Result};
+use super::lock;
+use crate::error::{Error, Phase, Result};
 use crate::secret::Secret;
 
 /// How long before it expires a token is renewed; one with a short life is renewed after half of it.
@@ -37,17 +38,13 @@ pub struct Grant {
 
 /// How long the calls of a scan wait for a token. It can be limited while they are in flight.
 #[derive(Debug, Default)]
-pub struct TokenWait(OnceLock<(Duration, &'static str)>);
+pub struct TokenWait(pub(super) OnceLock<(Duration, &'static str)>);
 
 impl TokenWait {
     /// Limits the wait for each token from now on. `hint` is what the user can do if it is over.
     pub fn set(&self, limit: Duration, hint: &'static str) {
         // The first limit holds.
         _ = self.0.set((limit, hint));
-    }
-
-    pub(super) fn limit(&self) -> Option<(Duration, &'static str)> {
-        self.0.get().copied()
     }
 }
 
@@ -82,14 +79,10 @@ pub(super) struct Auth {
 /// A fetch belongs to no caller: when one is cancelled, the others go on waiting, and the next joins them.
 #[derive(Debug, Default)]
 struct State {
-    current: Option<CurrentToken>,
-    fetches: Vec<Arc<Fetch>>,
-}
-
-#[derive(Debug)]
-struct CurrentToken {
-    grant: Grant,
+    current: Option<Grant>,
+    /// When the next one is fetched.
     renew_at: Option<SystemTime>,
+    fetches: Vec<Arc<Fetch>>,
 }
 
 #[derive(Debug)]
@@ -134,13 +127,15 @@ impl Auth {
             return Ok(token);
         }
         let (waiting, limit) = (Waiting(fetch), limit.min(FETCH_TIMEOUT));
-        let result = timeout(limit, waiting.0.result.wait()).await.map_err(|_| timed_out(limit))?;
+        let result = timeout(limit, waiting.0.result.wait())
+            .await
+            .map_err(|_| Error::timed_out(Phase::Token, "the token callable returned no token", limit))?;
         result.as_ref().map(|grant| grant.token.clone()).map_err(Clone::clone)
     }
 
     /// Drops a token that the service refused: [`Auth::token`] fetches again.
     pub(super) fn reject(&self, refused: &Secret) {
-        lock(&self.state).current.take_if(|current| current.grant.token == *refused);
+        lock(&self.state).current.take_if(|current| current.token == *refused);
     }
 
     fn begin(&self, fetch: &Arc<Fetch>) {
@@ -157,8 +152,8 @@ impl State {
     fn current(&self) -> Option<(Secret, bool)> {
         let now = SystemTime::now();
         let is_past = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
-        let current = self.current.as_ref().filter(|current| !is_past(current.grant.expires_at))?;
-        Some((current.grant.token.clone(), is_past(current.renew_at)))
+        let current = self.current.as_ref().filter(|current| !is_past(current.expires_at))?;
+        Some((current.token.clone(), is_past(self.renew_at)))
     }
 
     /// The newest fetch in flight, or a new one; and whether it is new.
@@ -180,38 +175,22 @@ impl State {
         self.fetches.retain(|known| !Arc::ptr_eq(known, fetch));
         // Otherwise another came before it, or it took too long: only the calls that wait for it still want it.
         if self.fetches.len() < in_flight {
+            let now = SystemTime::now();
             if let Ok(grant) = &result {
-                self.current = Some(CurrentToken::new(grant));
+                self.current = Some(grant.clone());
+                self.renew_at = grant.expires_at.map(|end| {
+                    let life = end.duration_since(now).unwrap_or_default();
+                    end.checked_sub(RENEWAL_MARGIN.min(life / 2)).unwrap_or(end)
+                });
                 for other in self.fetches.drain(..) {
                     _ = other.result.set(result.clone());
                 }
-            } else if let Some(current) = &mut self.current {
-                current.renew_at = Some(SystemTime::now() + RENEWAL_RETRY);
+            } else {
+                self.renew_at = Some(now + RENEWAL_RETRY);
             }
         }
         _ = fetch.result.set(result);
     }
-}
-
-impl CurrentToken {
-    fn new(grant: &Grant) -> Self {
-        let renew_at = grant.expires_at.map(|end| {
-            let life = end.duration_since(SystemTime::now()).unwrap_or_default();
-            end.checked_sub(RENEWAL_MARGIN.min(life / 2)).unwrap_or(end)
-        });
-        Self { grant: grant.clone(), renew_at }
-    }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn timed_out(limit: Duration) -> Error {
-    let seconds = limit.as_secs_f64();
-    Error::new(Kind::RequestTimeout, format!("the token callable returned no token within {seconds} s"))
-        .with(|details| details.phase = Some(Phase::Token))
-        .retryable()
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::sync::futures::Notified;
 
 use crate::decode::{Batch, too_large};
 use crate::error::{Error, Result};
@@ -21,38 +20,10 @@ pub enum Kept {
 
 /// The memory that a collected result takes, over all its responses, and its limit: `max_result_bytes=`.
 #[derive(Debug)]
-pub struct ResultSize {
+struct ResultSize {
     limit: u64,
     kept: Kept,
     used: AtomicU64,
-}
-
-impl ResultSize {
-    /// An empty result.
-    #[must_use]
-    pub fn new(limit: u64, kept: Kept) -> Self {
-        Self { limit, kept, used: AtomicU64::new(0) }
-    }
-
-    /// Adds a batch. Returns its bytes.
-    fn add(&self, batch: &impl Batch) -> usize {
-        let bytes = match self.kept {
-            Kept::Batches => batch.bytes(),
-            Kept::Records => batch.result_bytes(),
-        };
-        self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        bytes
-    }
-
-    /// Removes batches that are void.
-    fn remove(&self, bytes: usize) {
-        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
-    }
-
-    /// Fails once the result exceeds its limit.
-    fn check(&self) -> Result<()> {
-        if self.used.load(Ordering::Relaxed) > self.limit { Err(result_too_large(self.limit)) } else { Ok(()) }
-    }
 }
 
 /// The error of a result that takes more memory than `max_result_bytes`.
@@ -73,7 +44,8 @@ pub struct BufferBudget {
     /// Index of the response that the consumer reads, and of the last one that was requested.
     front: AtomicUsize,
     last: AtomicUsize,
-    freed: Notify,
+    /// Notified when bytes are released or the consumer goes on to another response.
+    pub(super) freed: Notify,
     /// The result that keeps all batches, if they are collected.
     result: Option<Arc<ResultSize>>,
 }
@@ -87,10 +59,16 @@ impl BufferBudget {
         Self { limit, unread, used, front, last, freed: Notify::new(), result: None }
     }
 
-    /// The same budget for batches that are kept in a result.
+    /// The same budget for batches that are kept in a result of at most `limit` bytes.
     #[must_use]
-    pub fn of_result(self, result: Arc<ResultSize>) -> Self {
-        Self { result: Some(result), ..self }
+    pub fn of_result(self, limit: u64, kept: Kept) -> Self {
+        Self { result: Some(Arc::new(ResultSize { limit, kept, used: AtomicU64::new(0) })), ..self }
+    }
+
+    /// A budget of its own for other responses, whose batches are kept in the same result.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { result: self.result.clone(), ..Self::new(self.limit, self.unread) }
     }
 
     /// Bytes in use.
@@ -109,7 +87,7 @@ impl BufferBudget {
     pub fn set_open(&self, first: usize, last: usize) {
         self.last.store(last, Ordering::Relaxed);
         if self.front.swap(first, Ordering::Relaxed) != first {
-            self.notify();
+            self.freed.notify_waiters();
         }
     }
 
@@ -121,34 +99,26 @@ impl BufferBudget {
     /// Counts a batch that was taken or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.notify();
+        self.freed.notify_waiters();
     }
 
     /// Counts a batch in the result, and returns the bytes to give to [`BufferBudget::void`] if the batch becomes void.
-    pub(super) fn keep(&self, batch: &impl Batch) -> usize {
-        self.result.as_ref().map_or(0, |result| result.add(batch))
+    /// Fails once the result exceeds its limit.
+    pub(super) fn keep(&self, batch: &impl Batch) -> Result<usize> {
+        let Some(ResultSize { limit, kept, used }) = self.result.as_deref() else { return Ok(0) };
+        let bytes = match kept {
+            Kept::Batches => batch.bytes(),
+            Kept::Records => batch.result_bytes(),
+        };
+        let before = used.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before + bytes as u64 > *limit { Err(result_too_large(*limit)) } else { Ok(bytes) }
     }
 
     /// Removes batches that are void from the result.
     pub(super) fn void(&self, bytes: usize) {
         if let Some(result) = &self.result {
-            result.remove(bytes);
+            result.used.fetch_sub(bytes as u64, Ordering::Relaxed);
         }
-    }
-
-    /// Fails once the result exceeds its limit.
-    pub(super) fn check_result(&self) -> Result<()> {
-        self.result.as_ref().map_or(Ok(()), |result| result.check())
-    }
-
-    /// Wakes everything that awaits [`BufferBudget::freed`].
-    fn notify(&self) {
-        self.freed.notify_waiters();
-    }
-
-    /// Completes when bytes are released or the consumer goes on to another response.
-    pub(super) fn freed(&self) -> Notified<'_> {
-        self.freed.notified()
     }
 
     /// Whether the consumer reads this response.

@@ -2,6 +2,7 @@
 //! decodes a response into batches while it arrives.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -9,18 +10,18 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::auth::TokenWait;
-use super::classify::{self, ExpectedContent, verdict};
+use super::classify::{self, check_envelope, verdict};
 use super::deadline::Deadline;
-use super::delivery::Delivery;
+use super::delivery::{Arrived, Delivery};
 use super::shared_limits::Started;
 use super::{Client, Completed};
 use crate::contract::envelope::STATUS_PERMISSION;
 use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Context, Error, Kind, Phase, Result, redact};
 use crate::observe::{self, Attempt};
-use crate::retry::{Caller, Policy, Remedy, RetryState};
+use crate::retry::{Caller, Gate, Policy, Remedy, RetryState};
 use crate::secret::Secret;
-use crate::transport::{Headers, Request, Response, Transport};
+use crate::transport::{Headers, Meter, Request, Response, Transport};
 
 /// What a request waits for at first.
 const PLACE: &str = "a free request slot (concurrency)";
@@ -36,7 +37,8 @@ pub(super) struct Call<'a, G: BatchSink> {
     pub(super) path: &'a str,
     pub(super) body: Bytes,
     pub(super) plan: DecodePlan,
-    pub(super) content: ExpectedContent,
+    /// Checks what `data` of a result must contain.
+    pub(super) check: fn(&Envelope) -> Result<()>,
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) deadline: Deadline,
@@ -105,10 +107,9 @@ impl CallState {
 }
 
 impl Client {
-    /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
-    /// dropped because the buffer is full.
-    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Option<Completed>> {
-        let mut state = CallState::new(self.call_ids.next(), call);
+    /// Sends the request until it succeeds, fails permanently, or the call times out.
+    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_, G>) -> Result<Completed> {
+        let mut state = CallState::new(self.next_call.fetch_add(1, Ordering::Relaxed), call);
         let left = call.deadline.left(state.started, Duration::ZERO);
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
         let attempts = Box::pin(self.attempts(call, &mut state));
@@ -136,7 +137,7 @@ impl Client {
     }
 
     /// Attempt after attempt, until one succeeds or its failure is final.
-    async fn attempts<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Option<Completed>> {
+    async fn attempts<G: BatchSink>(&self, call: &Call<'_, G>, state: &mut CallState) -> Result<Completed> {
         let caller = Caller { call: state.id, began: state.started.into_std() };
         let mut is_renewed = false;
         loop {
@@ -169,17 +170,18 @@ impl Client {
             };
             drop(place);
             let failure = match outcome {
-                Ok(Some((envelope, requested_at))) => {
+                Ok((envelope, requested_at)) => {
                     state.observed.end(None);
-                    self.shared_limits.record_success();
+                    self.shared_limits.change(Gate::succeeded);
                     let (attempts, elapsed) = (state.attempts, state.started.elapsed());
                     let headers = state.headers.take();
-                    return Ok(Some(Completed { envelope, attempts, elapsed, requested_at, headers }));
+                    return Ok(Completed { envelope, attempts, elapsed, requested_at, headers });
                 }
-                // The scan requests it again when there is space in the buffer.
-                Ok(None) => {
-                    self.shared_limits.record_answer();
-                    return Ok(None);
+                // No failure: the scan requests it again when there is space in the buffer.
+                Err(evicted) if call.delivery.is_evicted() => {
+                    state.observed = Attempt::default();
+                    self.shared_limits.change(Gate::answered);
+                    return Err(evicted);
                 }
                 Err(failure) => self.secrets(&token).fold(failure, Error::redact),
             };
@@ -191,6 +193,9 @@ impl Client {
             let before = state.last_failure.take();
             state.record(&failure);
             let verdict = verdict(&failure);
+            if failure.kind() == Kind::Throttled {
+                Meter::count(&self.stats().throttled);
+            }
             let hold =
                 self.shared_limits.record_failure(caller, &call.policy, &failure, &verdict, sent, self.rng.uniform());
             drop(started);
@@ -214,7 +219,8 @@ impl Client {
                 let delay = state.retry.after(failure.clone(), &verdict, hold, left, now, jitter);
                 delay.map_err(|error| self.last(error))?
             };
-            self.shared_limits.count_retry(verdict.remedy == Remedy::AtOnce && delay.is_zero());
+            let is_free = verdict.remedy == Remedy::AtOnce && delay.is_zero();
+            Meter::count(if is_free { &self.stats().free_retries } else { &self.stats().retries });
             call.delivery.void();
             if hold.is_none_or(|hold| hold.is_new) {
                 observe::retrying(call.operation, &request_id, state.attempts, &failure, delay);
@@ -242,7 +248,7 @@ impl Client {
             let is_short = state.attempts == 0 && policy.retry_for < policy.cap;
             let is_over = failing_since.is_some() && now >= ends && !has_probe;
             if is_over && is_short && now < ends + policy.cap {
-                self.shared_limits.give_up(true);
+                self.shared_limits.change(|gate| gate.gave_up(true, now.into_std()));
             }
             let is_over = is_over && (!is_short || now >= ends + policy.cap);
             let is_too_long = pause_ends.is_some_and(|pause| pause > ends.into_std());
@@ -273,7 +279,10 @@ impl Client {
         if call.deadline.is_of_call() {
             return token.await;
         }
-        timeout(call.deadline.timeout, token).await.unwrap_or_else(|_| Err(call.deadline.without_token()))
+        timeout(call.deadline.timeout, token).await.unwrap_or_else(|_| {
+            let error = Error::timed_out(Phase::Token, "no token", call.deadline.timeout);
+            Err(error.with_hint("the token callable takes longer; raise timeout"))
+        })
     }
 
     /// The token to send. A failing token source is retried as a failing connection is.
@@ -281,7 +290,7 @@ impl Client {
         let began = Instant::now();
         let mut retry = RetryState::new(call.policy, true, call.deadline.timeout, began.into_std());
         loop {
-            let wait = call.token_wait.as_ref().and_then(|wait| wait.limit());
+            let wait = call.token_wait.as_ref().and_then(|wait| wait.0.get().copied());
             let failure = match (self.auth.token(wait.map_or(Duration::MAX, |(limit, _)| limit)).await, wait) {
                 (Ok(token), _) => return Ok(token),
                 (Err(failure), Some((_, hint))) if failure.kind() == Kind::RequestTimeout => {
@@ -300,7 +309,7 @@ impl Client {
     }
 
     /// Sends one request. Returns the envelope of its result, and when it was sent by the clock of this machine or of the
-    /// service, whichever is earlier; nothing if the response was dropped.
+    /// service, whichever is earlier.
     async fn attempt<'p, G: BatchSink>(
         &'p self,
         call: &Call<'_, G>,
@@ -308,9 +317,9 @@ impl Client {
         token: &Secret,
         request_id: &str,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> Result<Option<(Envelope, SystemTime)>> {
+    ) -> Result<(Envelope, SystemTime)> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
-        let _in_flight = self.shared_limits.count_request();
+        let _in_flight = self.stats().count_request();
         let now = SystemTime::now();
         if !call.idempotent {
             Transport::look_at_sockets().await;
@@ -333,10 +342,8 @@ impl Client {
         let received = self.receive(call, &mut response, &mut sink, place).await;
         state.observed.received(response.received());
         let has_succeeded = self.shared_limits.gate().has_succeeded;
-        let Some(envelope) = received.map_err(|error| classify::of_body(error, &response, has_succeeded))? else {
-            return Ok(None);
-        };
-        if let Err(failure) = classify::check_envelope(&envelope, call.content) {
+        let envelope = received.map_err(|error| classify::of_body(error, &response, has_succeeded))?;
+        if let Err(failure) = check_envelope(&envelope).and_then(|()| (call.check)(&envelope)) {
             let failure = failure.with(|details| details.retry_after = response.retry_after);
             return Err(classify::as_told(failure, &response));
         }
@@ -345,20 +352,20 @@ impl Client {
             call.delivery.push(batch)?;
         }
         call.delivery.complete();
-        if call.content == ExpectedContent::Records {
+        if call.plan.columns.is_some() {
             state.observed.counted(envelope.records);
         }
-        Ok(Some((envelope, requested_at)))
+        Ok((envelope, requested_at))
     }
 
-    /// Decodes the body while it arrives and delivers its batches, but the last. Returns nothing if the response was dropped.
+    /// Decodes the body while it arrives and delivers its batches, but the last.
     async fn receive<'p, G: BatchSink>(
         &'p self,
         call: &Call<'_, G>,
         response: &mut Response,
         sink: &mut G,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> Result<Option<Envelope>> {
+    ) -> Result<Envelope> {
         let mut decoder = Decoder::new(call.plan.clone());
         let (mut full, mut bytes) = (Vec::new(), 0);
         while let Some(mut chunk) = response.chunk().await? {
@@ -379,36 +386,37 @@ impl Client {
                     for batch in full.drain(..) {
                         call.delivery.push(batch)?;
                         // A response that has arrived waits for nothing: nobody could close its connection any more.
-                        if !decoder.has_ended() && !self.wait_for_space(call.delivery, place).await {
-                            return Ok(None);
+                        if !decoder.has_ended() {
+                            self.wait_for_space(call.delivery, place).await?;
                         }
                     }
                 }
                 fed?;
                 if is_satisfied {
-                    return Ok(Some(decoder.finish_early()));
+                    return Ok(decoder.finish_early());
                 }
             }
         }
-        decoder.finish().map(Some)
+        decoder.finish()
     }
 
-    /// Waits for space for the next batch, and returns false if the response was dropped meanwhile. The place is free
-    /// until then: the consumer may need it for a request of its own before it takes the next batch.
+    /// Waits for space for the next batch, and fails if the response was dropped meanwhile. The place is free until then:
+    /// the consumer may need it for a request of its own before it takes the next batch.
     async fn wait_for_space<'p, B: Batch>(
         &'p self,
         delivery: &Delivery<B>,
         place: &mut Option<SemaphorePermit<'p>>,
-    ) -> bool {
+    ) -> Result<()> {
         if delivery.has_space() {
-            return true;
+            return Ok(());
         }
         *place = None;
-        let has_space = delivery.wait_for_space().await;
-        if has_space {
-            *place = self.place().await;
+        if !delivery.wait_for_space().await {
+            // Seen only if a defect drops the response of a call: nothing else fills its buffer.
+            return Err(Error::new(Kind::Internal, "the only response of a call was dropped: please report this"));
         }
-        has_space
+        *place = self.place().await;
+        Ok(())
     }
 
     /// What no text may repeat.
@@ -424,22 +432,22 @@ impl Client {
 
     /// The time of a failed attempt in which rows arrived, without the time of a stall.
     fn arriving<B: Batch>(&self, failure: &Error, delivery: &Delivery<B>) -> Duration {
+        let Arrived::Rows(since) = delivery.arrived() else { return Duration::ZERO };
         let is_stall = failure.kind() == Kind::RequestTimeout;
         let stall = if is_stall { self.settings.connection.timeouts.stall } else { Duration::ZERO };
-        delivery.receiving().saturating_sub(stall)
+        since.elapsed().saturating_sub(stall)
     }
 
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
-        let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();
-        if failure.is_retryable() {
-            self.shared_limits.give_up(false);
+        if !failure.is_retryable() {
+            return failure;
         }
+        let is_outage = self.shared_limits.gate().is_down_for_all();
+        self.shared_limits.change(|gate| gate.gave_up(false, Instant::now().into_std()));
         if is_outage { failure.of_all() } else { failure }
     }
 }
 
-#[cfg(test)]
-mod outages;
 #[cfg(test)]
 mod tests;

@@ -1,24 +1,16 @@
 //! Decides whether a response is a result, and if not, which error it is and what that means for this request and others.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape, json_type};
 use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
 use crate::retry::{Remedy, Verdict};
 use crate::transport::Response;
 
-/// What `data` of a result must contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ExpectedContent {
-    /// Records, or an accepted empty shape.
-    Records,
-    /// A list of entries.
-    Entries,
-    /// Anything.
-    Any,
-}
+/// Most characters of a quoted text.
+const EXCERPT_CHARACTERS: usize = 200;
 
 /// What a failure means.
 pub(super) fn verdict(failure: &Error) -> Verdict {
@@ -52,33 +44,30 @@ fn status(details: &Details) -> Option<u16> {
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
-pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Result<()> {
+pub(super) fn check_envelope(envelope: &Envelope) -> Result<()> {
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
     })?;
     if code == CODE_PERMISSION {
-        let refusal = Refusal::of_envelope(envelope, code);
-        let words = refusal.words();
-        return Err(permission_denied(refusal, &words));
+        let refusal = refusal_of_envelope(envelope, code);
+        let words = words(&refusal);
+        return Err(permission_denied(200, refusal, &words));
     }
     if code != CODE_SUCCESS {
-        return Err(api_error(code, &format!("code {code}"), Refusal::of_envelope(envelope, code)));
+        return Err(api_error(code, &format!("code {code}"), refusal_of_envelope(envelope, code)));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a bool but {}", json_type(found))))?;
     if status == Some(false) {
-        return Err(api_error(code, "data.status false", Refusal::of_envelope(envelope, code)));
+        return Err(api_error(code, "data.status false", refusal_of_envelope(envelope, code)));
     }
-    match shape {
-        ExpectedContent::Records => records(envelope),
-        ExpectedContent::Entries => entries(envelope),
-        ExpectedContent::Any => Ok(()),
-    }
+    Ok(())
 }
 
-fn records(envelope: &Envelope) -> Result<()> {
+/// A search has records, or an accepted empty shape.
+pub(super) fn records(envelope: &Envelope) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
@@ -88,7 +77,7 @@ fn records(envelope: &Envelope) -> Result<()> {
 }
 
 /// A download has a list of entries, and each is an object.
-fn entries(envelope: &Envelope) -> Result<()> {
+pub(super) fn entries(envelope: &Envelope) -> Result<()> {
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else {
         return Err(wrong_field("data.entries", "is absent"));
     };
@@ -115,14 +104,14 @@ fn meaning(status: u16) -> (Kind, Retry, &'static str) {
 /// The error of a response with another HTTP status.
 pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
-    let refusal = Refusal::of_body(status, body);
+    let refusal = refusal_of_body(status, body);
     // The body may repeat records or the request, so only the words of the service are quoted.
-    let words = match (refusal.words(), &response.reason) {
+    let words = match (words(&refusal), &response.reason) {
         (words, Some(reason)) if words.is_empty() => format!(": {}", excerpt(reason, EXCERPT_CHARACTERS)),
         (words, _) => words,
     };
     if status == 401 || (status == STATUS_PERMISSION && refusal.code == Some(CODE_PERMISSION)) {
-        return permission_denied(refusal, &words);
+        return permission_denied(status, refusal, &words);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
@@ -138,28 +127,20 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
         503 if response.retry_after.is_none() => "the service is unavailable".to_owned(),
         _ => what.to_owned(),
     };
-    let asked = response.retry_after.filter(|_| kind == Kind::Throttled);
-    let asked = asked.map(|asked| format!(", Retry-After {:.0} s", asked.as_secs_f64().ceil())).unwrap_or_default();
-    let error = Error::new(kind, format!("{what} (HTTP {status}{asked}){detail}"));
-    let error = match retry {
-        Retry::Any => error.retryable(),
-        Retry::One => error.retryable_once(),
-        _ => error,
-    };
+    let retry_after = response.retry_after.filter(|_| kind == Kind::Throttled);
+    let asked = retry_after.map(|asked| format!(", Retry-After {:.0} s", asked.as_secs_f64().ceil()));
+    let message = format!("{what} (HTTP {status}{}){detail}", asked.unwrap_or_default());
+    let error = Error::new(kind, message).retried(retry);
     let error = match status {
         204 => return error.with(|details| details.received = Some(0)),
-        300..=399 => error
-            .with(|details| details.location_host = Some(host))
-            .with_hint("base_url is probably not the service's own URL"),
-        429 | 503 => error.with(|details| details.retry_after = response.retry_after),
-        404 if refusal.message.is_none() => error.with_hint("check the path of base_url"),
+        300..=399 => error.with_hint("base_url is probably not the service's own URL"),
+        404 if refusal.api_message.is_none() => error.with_hint("check the path of base_url"),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
     };
-    error.with(|details| {
-        refusal.set(details);
-        details.body_excerpt = Some(text).filter(|text| !text.is_empty());
-    })
+    let location_host = (kind == Kind::RedirectRefused).then_some(host);
+    let body_excerpt = Some(text).filter(|text| !text.is_empty());
+    error.with(|details| *details = Details { body_excerpt, retry_after, location_host, ..refusal })
 }
 
 /// The error of a response, retried or not as its `x-should-retry` says. No word makes a refused token, a redirect or a
@@ -167,7 +148,9 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
 pub(super) fn as_told(error: Error, response: &Response) -> Error {
     match response.should_retry {
         _ if error.kind() == Kind::PermissionDenied => error,
-        Some(false) if error.is_retryable() => error.permanent().with_reason("not retried, as x-should-retry is false"),
+        Some(false) if error.is_retryable() => {
+            error.retried(Retry::None).with_reason("not retried, as x-should-retry is false")
+        }
         Some(true) if response.status >= 400 => error.retryable(),
         _ => error,
     }
@@ -203,23 +186,66 @@ fn content_type(response: &Response) -> String {
     response.content_type.as_deref().map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
 }
 
+/// What the envelope of a response with HTTP status 200 says of a failure. Each member is read separately, so that an
+/// invalid one does not hide the others.
+fn refusal_of_envelope(envelope: &Envelope, code: i64) -> Details {
+    let text = |name| envelope.text(name).map(|text| excerpt(&text, EXCERPT_CHARACTERS));
+    Details {
+        status: Some(200),
+        code: Some(code),
+        api_message: text(field::MESSAGE),
+        data: text(field::DATA),
+        code_message: text(field::CODE_MESSAGE),
+        ..Details::default()
+    }
+}
+
+/// What the body of a response with another HTTP status says, which need not be an envelope.
+fn refusal_of_body(status: u16, body: &[u8]) -> Details {
+    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
+    let at = |pointer: &str| {
+        let text = envelope.pointer(pointer).and_then(Value::as_str);
+        text.map(|text| excerpt(text, EXCERPT_CHARACTERS))
+    };
+    let text = |name| at(&format!("/{name}"));
+    // Of gateways: RFC 9457, RFC 6749, and what many APIs have.
+    let of_gateway = || ["/detail", "/error_description", "/error/message"].into_iter().find_map(at);
+    Details {
+        status: Some(status),
+        code: envelope.get(field::CODE).and_then(Value::as_i64),
+        api_message: text(field::MESSAGE).or_else(of_gateway),
+        data: text(field::DATA),
+        code_message: text(field::CODE_MESSAGE),
+        ..Details::default()
+    }
+}
+
+/// The words of the service for a message: `: message: reason`. Only strings are quoted: other data may have records.
+fn words(refusal: &Details) -> String {
+    let message = refusal.api_message.as_ref();
+    let reason = refusal.data.as_ref().filter(|reason| message != Some(*reason));
+    let said = [message, reason].into_iter().flatten().filter(|said| !said.is_empty());
+    said.flat_map(|said| [": ", said.as_str()]).collect()
+}
+
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
-fn permission_denied(refusal: Refusal, words: &str) -> Error {
+fn permission_denied(status: u16, refusal: Details, words: &str) -> Error {
     let shown = refusal.code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let what = format!("the service refused the token (HTTP {}{shown}){words}", refusal.status);
-    Error::new(Kind::PermissionDenied, what).with(|details| refusal.set(details)).with_hint(
+    let what = format!("the service refused the token (HTTP {status}{shown}){words}");
+    Error::new(Kind::PermissionDenied, what).with(|details| *details = refusal).with_hint(
         "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the scope \
          item; the scope of a download is not specified, perhaps download)",
     )
 }
 
 /// HTTP status 200, and an envelope that reports a failure.
-fn api_error(code: i64, what: &str, refusal: Refusal) -> Error {
+fn api_error(code: i64, what: &str, refusal: Details) -> Error {
     // A status that is retried means the same as a code.
     let retried = u16::try_from(code).map(meaning).ok().filter(|(_, retry, _)| *retry == Retry::Any);
     let kind = retried.map_or(Kind::Api, |(kind, ..)| kind);
-    let error = Error::new(kind, format!("the service reported a failure ({what}){}", refusal.words()))
-        .with(|details| refusal.set(details));
+    let words = words(&refusal);
+    let error = Error::new(kind, format!("the service reported a failure ({what}){words}"));
+    let error = error.with(|details| *details = refusal);
     if kind == Kind::Api { error } else { error.retryable() }
 }
 
@@ -281,8 +307,8 @@ mod tests {
     fn the_remedy_follows_from_the_failure() {
         assert_eq!(remedy(&Error::new(Kind::PermissionDenied, "test failure")), Remedy::NewToken);
         assert_eq!(remedy(&Error::new(Kind::RequestRejected, "test failure")), Remedy::None);
-        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retryable_once()), Remedy::Once);
-        assert_eq!(remedy(&of(Kind::ConnectionLost, None).stale()), Remedy::AtOnce);
+        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retried(Retry::One)), Remedy::Once);
+        assert_eq!(remedy(&of(Kind::ConnectionLost, None).retried(Retry::AtOnce)), Remedy::AtOnce);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::delivery::{Arrived, Delivery};
 use crate::decode::Batch;
 use crate::error::{Error, Kind, Phase};
+use crate::retry::ended_by;
 
 /// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +68,17 @@ impl Deadline {
     /// Waits until what is `left` has passed, and returns the error.
     pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>, left: Duration) -> Error {
         tokio::time::sleep(left).await;
-        if !matches!(self.scope, TimeoutScope::WholeSince(_)) && delivery.arrived() == Arrived::Rows {
-            future::pending::<()>().await;
-        }
-        if delivery.arrived() >= Arrived::Headers {
-            self.without(Phase::Deadline, "complete response", "raise timeout, or request less")
-        } else {
-            self.without(Phase::Headers, "response headers", "raise timeout, or request less")
-        }
+        let missing = match delivery.arrived() {
+            Arrived::Rows(_) if !matches!(self.scope, TimeoutScope::WholeSince(_)) => future::pending().await,
+            Arrived::Nothing => Error::timed_out(Phase::Headers, "no response headers", self.timeout),
+            _ => Error::timed_out(Phase::Deadline, "no complete response", self.timeout),
+        };
+        missing.with_hint("raise timeout, or request less")
     }
 
     /// The error when it passed after attempts that had failed: of the attempt in flight, or else of the last attempt.
     pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
-        let seconds = self.timeout.as_secs_f64();
-        let ended = format!("timeout ({seconds} s) ended the retries: raise timeout to retry for longer");
+        let ended = ended_by("timeout", self.timeout);
         if is_in_flight {
             let before = format!("{}: {}", last.kind().class_name(), last.message());
             passed.with_hint(format!("{ended}; the failure before: {before}"))
@@ -93,20 +91,7 @@ impl Deadline {
     pub(super) fn unsent(&self, waits_for: &str) -> Error {
         let seconds = self.timeout.as_secs_f64();
         let message = format!("timed out before sending, within {seconds} s: waiting for {waits_for}");
-        timed_out(Phase::Deadline, message, "raise timeout")
+        let error = Error::new(Kind::RequestTimeout, message).with(|details| details.phase = Some(Phase::Deadline));
+        error.with_hint("raise timeout").retryable()
     }
-
-    /// The error when it passed before the token came.
-    pub(super) fn without_token(&self) -> Error {
-        self.without(Phase::Token, "token", "the token callable takes longer; raise timeout")
-    }
-
-    fn without(&self, phase: Phase, missing: &str, hint: &str) -> Error {
-        timed_out(phase, format!("no {missing} within {} s", self.timeout.as_secs_f64()), hint)
-    }
-}
-
-fn timed_out(phase: Phase, message: String, hint: &str) -> Error {
-    let error = Error::new(Kind::RequestTimeout, message).with(|details| details.phase = Some(phase));
-    error.with_hint(hint).retryable()
 }

@@ -6,19 +6,83 @@
 //! After a failure, delivery is suspended until the retry is decided: a retry voids the batches that have arrived; after
 //! a final failure the consumer takes them before it gets the error.
 
-mod mode;
-
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout};
 
-pub use self::mode::{Delivered, DeliveryMode, OfAttempt};
 use super::budget::BufferBudget;
+use super::lock;
 use crate::decode::Batch;
 use crate::error::Result;
+
+/// A batch of records. A batch with another number of its attempt voids the batches before it.
+#[derive(Debug)]
+pub struct Delivered<B> {
+    /// Number of the attempt. It changes only in [`DeliveryMode::Replaceable`], when a retry follows batches that were
+    /// taken.
+    pub attempt: u32,
+    /// The records.
+    pub batch: B,
+}
+
+impl<B> Delivered<B> {
+    /// With the records in memory of their own: a channel of tokio reserves space for 32 batches at once.
+    #[must_use]
+    pub fn boxed(self) -> Delivered<Box<B>> {
+        Delivered { attempt: self.attempt, batch: Box::new(self.batch) }
+    }
+}
+
+/// What a consumer makes of the batches of one attempt.
+#[derive(Debug)]
+pub struct OfAttempt<T> {
+    attempt: u32,
+    value: T,
+}
+
+/// When the consumer can take the batches of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryMode {
+    /// As they arrive; a retry delivers all records anew and voids the batches that were taken.
+    Replaceable,
+    /// As they arrive; the request is not retried once a batch was taken. The first `held` batches are held back until
+    /// there are more or the response is complete, so that a short response can be retried to its end.
+    Streamed {
+        /// Batches held back.
+        held: usize,
+    },
+    /// Once the response is complete and reports success.
+    Complete,
+}
+
+impl<T> OfAttempt<T> {
+    /// A value for the first attempt.
+    pub const fn new(value: T) -> Self {
+        Self { attempt: 0, value }
+    }
+
+    /// The value of this attempt, which is made `anew` if the value is of an earlier one.
+    pub fn of(&mut self, attempt: u32, anew: impl FnOnce() -> T) -> &mut T {
+        if self.attempt != attempt {
+            *self = Self { attempt, value: anew() };
+        }
+        &mut self.value
+    }
+
+    /// The value of the newest attempt so far.
+    pub fn last(&self) -> &T {
+        &self.value
+    }
+
+    /// The value of the last attempt, which may have delivered nothing.
+    pub fn of_last(mut self, attempt: u32, anew: impl FnOnce() -> T) -> T {
+        self.of(attempt, anew);
+        self.value
+    }
+}
 
 /// The buffered batches of one response.
 #[derive(Debug)]
@@ -30,11 +94,12 @@ pub struct Delivery<B: Batch> {
 }
 
 /// How much of the current attempt has arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
     Nothing,
     Headers,
-    Rows,
+    /// Since then.
+    Rows(Instant),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +116,11 @@ enum Phase {
 #[derive(Debug)]
 struct State<B> {
     batches: VecDeque<B>,
-    /// Of the batches in the queue.
-    bytes: usize,
     /// Of all batches of this attempt, including those that were taken.
     total_bytes: usize,
     /// Of the same batches in the result that keeps them.
     result_bytes: usize,
     arrived: Arrived,
-    /// Since when rows arrive.
-    rows_since: Option<Instant>,
     /// When the request was sent, once its response has begun.
     requested_at: Option<SystemTime>,
     phase: Phase,
@@ -76,11 +137,9 @@ impl<B: Batch> Delivery<B> {
     pub fn new(index: usize, mode: DeliveryMode, budget: Arc<BufferBudget>) -> Self {
         let state = State {
             batches: VecDeque::new(),
-            bytes: 0,
             total_bytes: 0,
             result_bytes: 0,
             arrived: Arrived::Nothing,
-            rows_since: None,
             requested_at: None,
             phase: Phase::Open,
             attempt: 0,
@@ -100,7 +159,6 @@ impl<B: Batch> Delivery<B> {
         };
         if can_take && let Some(batch) = state.batches.pop_front() {
             state.is_taken = true;
-            state.bytes -= batch.bytes();
             let attempt = state.attempt;
             drop(state);
             self.budget.release(batch.bytes());
@@ -148,7 +206,6 @@ impl<B: Batch> Delivery<B> {
         let mut state = self.state();
         state.attempt += u32::from(std::mem::take(&mut state.is_taken));
         (state.phase, state.arrived, state.total_bytes) = (Phase::Open, Arrived::Nothing, 0);
-        state.rows_since = None;
         self.clear(state);
     }
 
@@ -176,13 +233,9 @@ impl<B: Batch> Delivery<B> {
     /// Rows have arrived.
     pub(super) fn mark_rows(&self) {
         let mut state = self.state();
-        state.arrived = Arrived::Rows;
-        state.rows_since.get_or_insert_with(Instant::now);
-    }
-
-    /// The time since the first row.
-    pub(super) fn receiving(&self) -> Duration {
-        self.state().rows_since.map_or(Duration::ZERO, |since| since.elapsed())
+        if !matches!(state.arrived, Arrived::Rows(_)) {
+            state.arrived = Arrived::Rows(Instant::now());
+        }
     }
 
     pub(super) fn arrived(&self) -> Arrived {
@@ -192,10 +245,9 @@ impl<B: Batch> Delivery<B> {
     /// Queues a batch for the consumer. Fails if the result that keeps the batches exceeds its limit.
     pub(crate) fn push(&self, batch: B) -> Result<()> {
         let (bytes, mut state) = (batch.bytes(), self.state());
-        state.result_bytes += self.budget.keep(&batch);
-        self.budget.check_result()?;
+        state.result_bytes += self.budget.keep(&batch)?;
         self.budget.take(bytes);
-        (state.bytes, state.total_bytes) = (state.bytes + bytes, state.total_bytes + bytes);
+        state.total_bytes += bytes;
         state.batches.push_back(batch);
         wake(state);
         Ok(())
@@ -206,7 +258,7 @@ impl<B: Batch> Delivery<B> {
     pub(super) async fn wait_for_space(&self) -> bool {
         let began = Instant::now();
         loop {
-            let freed = self.budget.freed();
+            let freed = self.budget.freed.notified();
             tokio::pin!(freed);
             // Registers the waiter before the check, so that no release in between is missed.
             freed.as_mut().enable();
@@ -259,21 +311,20 @@ impl<B: Batch> Delivery<B> {
     }
 
     fn clear(&self, mut state: MutexGuard<'_, State<B>>) {
-        state.batches.clear();
-        let bytes = std::mem::take(&mut state.bytes);
+        let bytes = state.batches.drain(..).map(|batch| batch.bytes()).sum();
         self.budget.void(std::mem::take(&mut state.result_bytes));
         wake(state);
         self.budget.release(bytes);
     }
 
     fn state(&self) -> MutexGuard<'_, State<B>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
 impl<B: Batch> Drop for Delivery<B> {
     fn drop(&mut self) {
-        let bytes = self.state().bytes;
+        let bytes = self.state().batches.iter().map(Batch::bytes).sum();
         self.budget.release(bytes);
     }
 }

@@ -6,14 +6,13 @@ mod call;
 mod classify;
 mod deadline;
 mod delivery;
-mod refusal;
 mod rng;
 mod shared_limits;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -22,12 +21,11 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use auth::{Grant, TakeGrant, TokenSource, TokenWait};
-pub use budget::{BufferBudget, Kept, ResultSize};
+pub use budget::{BufferBudget, Kept};
 pub use deadline::TimeoutScope;
 pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
-pub use shared_limits::Stats;
 
-pub use crate::transport::Headers;
+pub use crate::transport::{Headers, Meter};
 
 use crate::cells::Cells;
 use crate::config::Settings;
@@ -41,9 +39,9 @@ use crate::transport::Transport;
 use auth::Auth;
 use budget::result_too_large;
 use call::Call;
-use classify::ExpectedContent;
+use classify::{entries, records};
 use deadline::Deadline;
-use rng::{CallIds, Rng};
+use rng::Rng;
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
@@ -96,7 +94,8 @@ pub struct Client {
     rate_limiter: RateLimiter,
     /// Of requests in flight: `concurrency=`.
     places: Semaphore,
-    call_ids: CallIds,
+    /// The id of the next call: consecutive from a random number on, as a forked process has clients of its own.
+    next_call: AtomicU64,
     rng: Rng,
     closed: CancellationToken,
 }
@@ -126,15 +125,15 @@ impl Client {
             auth: Auth::new(token),
             rate_limiter: RateLimiter::new(settings.interval),
             places: Semaphore::new(settings.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit.max(1) as usize)),
-            call_ids: CallIds::new(),
+            next_call: AtomicU64::new(Rng::System.random()),
             rng: Rng::System,
             closed: CancellationToken::new(),
             settings,
         })
     }
 
-    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Returns nothing
-    /// if the response was dropped because the buffer is full: it must be requested again.
+    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Fails
+    /// if the response was dropped because the buffer is full, as `delivery` then says: it must be requested again.
     ///
     /// # Examples
     #[cfg_attr(feature = "sandbox", doc = "```")]
@@ -178,7 +177,6 @@ impl Client {
     /// let delivery = Delivery::new(0, mode.delivery, Arc::new(client.buffer()));
     /// let completed = client.search(mode, &search, &|| Cells::new(search.attributes.len()), &delivery).await?;
     ///
-    /// let completed = completed.expect("a complete response is not dropped");
     /// let Some(Delivered { batch, .. }) = poll_fn(|context| delivery.poll(context)).await else { unreachable!() };
     /// assert_eq!(batch.rows() as u64, completed.envelope.records);
     /// # Ok(())
@@ -190,7 +188,7 @@ impl Client {
         search: &Search,
         new_sink: &(dyn Fn() -> G + Send + Sync),
         delivery: &Delivery<G::Batch>,
-    ) -> Result<Option<Completed>> {
+    ) -> Result<Completed> {
         let plan =
             DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, ..DecodePlan::default() };
         let call = Call {
@@ -198,7 +196,7 @@ impl Client {
             path: SEARCH_PATH,
             body: json(&search.body)?,
             plan,
-            content: ExpectedContent::Records,
+            check: records,
             idempotent: true,
             policy: if mode.is_patient { self.policy.patient_at_first() } else { self.policy },
             deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
@@ -227,16 +225,11 @@ impl Client {
         self.settings.max_result_bytes
     }
 
-    /// The size of a result that is collected now, as `kept` measures its batches.
+    /// The buffer of responses that are all kept in a result that is collected now, as `kept` measures their batches.
     #[must_use]
-    pub fn result_size(&self, kept: Kept) -> Arc<ResultSize> {
-        Arc::new(ResultSize::new(self.settings.max_result_bytes, kept))
-    }
-
-    /// The buffer of responses that are all kept in a result.
-    #[must_use]
-    pub fn result_buffer(&self, result: &Arc<ResultSize>) -> BufferBudget {
-        BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread).of_result(Arc::clone(result))
+    pub fn result_buffer(&self, kept: Kept) -> BufferBudget {
+        let buffer = BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread);
+        buffer.of_result(self.settings.max_result_bytes, kept)
     }
 
     /// Downloads the status entries of an export. `timeout` replaces the timeout of the client. A request of a wait
@@ -248,18 +241,15 @@ impl Client {
         } else {
             ("download_segment", self.policy, timeout.unwrap_or(all))
         };
-        self.whole(policy, operation, DOWNLOAD_PATH, body, ExpectedContent::Entries, true, timeout).await
+        self.whole(policy, operation, DOWNLOAD_PATH, body, entries, true, timeout).await
     }
 
     /// Waits between two requests of a wait for an export.
     pub async fn pause(&self, pause: Duration) -> Result<()> {
-        tokio::select! {
-            () = self.closed.cancelled() => {
-                let context = Context { operation: Some("wait_for_segment"), ..Context::default() };
-                Err(Self::closed_error().with_context(context))
-            }
-            () = tokio::time::sleep(pause) => Ok(()),
-        }
+        self.closed.run_until_cancelled(tokio::time::sleep(pause)).await.ok_or_else(|| {
+            let context = Context { operation: Some("wait_for_segment"), ..Context::default() };
+            Self::closed_error().with_context(context)
+        })
     }
 
     /// The error of a client that is closed.
@@ -273,7 +263,7 @@ impl Client {
     pub async fn post(&self, path: &str, body: Bytes, idempotent: bool, timeout: Option<Duration>) -> Result<Envelope> {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
-        self.whole(self.policy, "post", path, body, ExpectedContent::Any, idempotent, timeout).await
+        self.whole(self.policy, "post", path, body, |_| Ok(()), idempotent, timeout).await
     }
 
     /// Runs a call whose envelope is kept whole, without a consumer.
@@ -284,7 +274,7 @@ impl Client {
         operation: &'static str,
         path: &str,
         body: Bytes,
-        content: ExpectedContent,
+        check: fn(&Envelope) -> Result<()>,
         idempotent: bool,
         timeout: Duration,
     ) -> Result<Envelope> {
@@ -301,9 +291,8 @@ impl Client {
         let (token_wait, new_sink) = (None, &|| Cells::new(0));
         let delivery = &Delivery::new(0, DeliveryMode::Complete, budget);
         let call =
-            Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait, new_sink, delivery };
+            Call { operation, path, body, plan, check, idempotent, policy, deadline, token_wait, new_sink, delivery };
         let completed = self.run(&call).await?;
-        let completed = completed.ok_or_else(never_evicted)?;
         let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
         if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
@@ -315,8 +304,8 @@ impl Client {
 
     /// The counters of all calls over the same connections.
     #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.shared_limits.stats(self.transport.meter())
+    pub fn stats(&self) -> &Meter {
+        self.transport.meter()
     }
 
     /// Whether the headers of any response have arrived over the same connections.
@@ -328,18 +317,13 @@ impl Client {
     /// Whether a response over the same connections came from the sandbox.
     #[must_use]
     pub fn has_met_sandbox(&self) -> bool {
-        self.transport.meter().is_sandbox.load(Ordering::Relaxed)
+        self.stats().is_sandbox.load(Ordering::Relaxed)
     }
 
     /// Ends every call in flight and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
     }
-}
-
-/// The error where only a defect can have dropped a response: nothing else fills its buffer.
-pub(crate) fn never_evicted() -> Error {
-    Error::new(Kind::Internal, "the only response of a call was dropped: please report this")
 }
 
 /// What JSON takes as text, and as objects of the caller beside it.
@@ -364,6 +348,11 @@ fn memory(members: &[(String, Member)], of_json: &dyn Fn(&str) -> usize) -> usiz
         2 * name.len() + VALUE_BYTES + member
     };
     members.iter().map(of_member).sum()
+}
+
+/// The lock, also after a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {

@@ -1,10 +1,7 @@
-//! Random numbers, from the system each time, so that forked processes draw different back-offs; and ids of calls.
+//! Random numbers, from the system each time, so that forked processes draw different back-offs.
 
+#[cfg(any(test, feature = "testing"))]
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The ids of the calls of one client: consecutive from a random number on, as a forked process has clients of its own.
-#[derive(Debug)]
-pub(super) struct CallIds(AtomicU64);
 
 /// A source of random numbers.
 #[derive(Debug)]
@@ -15,20 +12,9 @@ pub(super) enum Rng {
     Seeded(AtomicU64),
 }
 
-impl CallIds {
-    pub(super) fn new() -> Self {
-        Self(AtomicU64::new(Rng::System.random()))
-    }
-
-    /// The id of the next call.
-    pub(super) fn next(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
 impl Rng {
     /// Uniform over all values.
-    fn random(&self) -> u64 {
+    pub(super) fn random(&self) -> u64 {
         match self {
             Self::System => getrandom::u64().unwrap_or_default(),
             #[cfg(any(test, feature = "testing"))]

@@ -1,35 +1,14 @@
-//! What all calls over the same connections share: the gate and the counters.
+//! When a request may start: the gate that all calls over the same connections share, and the rate of a client.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use super::lock;
 use crate::error::{Error, Kind};
 use crate::retry::{Caller, Gate, Hold, Policy, Remedy, Verdict};
-use crate::transport::Meter;
-
-/// Counters of all calls over the same connections, since the first of their clients was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Stats {
-    /// Requests sent, including retries.
-    pub requests: u64,
-    /// Requests retried after a failure, as `retry_for` allows.
-    pub retries: u64,
-    /// Requests retried at once, because the service had closed the idle connection they were sent on.
-    pub free_retries: u64,
-    /// Responses that asked to slow down.
-    pub throttled: u64,
-    /// Requests whose response has not ended yet.
-    pub in_flight: u64,
-    /// Bytes of response bodies as received: compressed, if they were.
-    pub bytes_received: u64,
-    /// Connections opened.
-    pub connections_opened: u64,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct SharedLimits {
@@ -38,16 +17,6 @@ pub(super) struct SharedLimits {
     changed: Notify,
     /// Of any call.
     last_failure: Mutex<Option<Error>>,
-    counters: Counters,
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    requests: AtomicU64,
-    retries: AtomicU64,
-    free_retries: AtomicU64,
-    throttled: AtomicU64,
-    in_flight: AtomicU64,
 }
 
 /// The queue in which the requests of one client wait for their start: for `requests_per_second=` and at the gate.
@@ -134,15 +103,6 @@ impl Drop for Started<'_> {
     }
 }
 
-/// Counts a request as in flight until it is dropped.
-pub(super) struct InFlightGuard<'a>(&'a SharedLimits);
-
-impl Drop for InFlightGuard<'_> {
-    fn drop(&mut self) {
-        self.0.counters.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl SharedLimits {
     /// Records that a request of this call failed, which was sent at `sent`. Returns what holds it, if it may be retried.
     pub(super) fn record_failure(
@@ -155,9 +115,6 @@ impl SharedLimits {
         jitter: f64,
     ) -> Option<Hold> {
         let now = Instant::now().into_std();
-        if failure.kind() == Kind::Throttled {
-            increment(&self.counters.throttled);
-        }
         match verdict.remedy {
             Remedy::Once | Remedy::BackOff | Remedy::Pause(_) => {
                 *lock(&self.last_failure) = Some(failure.clone());
@@ -165,22 +122,16 @@ impl SharedLimits {
             }
             // The status of a proxy shows nothing of the service.
             Remedy::None | Remedy::NewToken if failure.kind() != Kind::Proxy && failure.details().status.is_some() => {
-                self.record_answer();
+                self.change(Gate::answered);
                 None
             }
             _ => None,
         }
     }
 
-    /// Records a response that shows that the service works.
-    pub(super) fn record_answer(&self) {
-        lock(&self.gate).answered();
-        self.changed.notify_waiters();
-    }
-
-    /// Records that a response is complete and reports success.
-    pub(super) fn record_success(&self) {
-        lock(&self.gate).succeeded();
+    /// Changes what the gate knows, so that it may let another request start.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Gate)) {
+        change(&mut lock(&self.gate));
         self.changed.notify_waiters();
     }
 
@@ -202,44 +153,6 @@ impl SharedLimits {
     pub(super) fn last_failure(&self) -> Option<Error> {
         lock(&self.last_failure).clone()
     }
-
-    /// Records that a call has ended with a failure that may pass, or is about to end unsent.
-    pub(super) fn give_up(&self, is_unsent: bool) {
-        lock(&self.gate).gave_up(is_unsent, Instant::now().into_std());
-        self.changed.notify_waiters();
-    }
-
-    pub(super) fn count_request(&self) -> InFlightGuard<'_> {
-        increment(&self.counters.requests);
-        increment(&self.counters.in_flight);
-        InFlightGuard(self)
-    }
-
-    /// Counts a retry; one `is_free` that replaces an idle connection which the service had closed.
-    pub(super) fn count_retry(&self, is_free: bool) {
-        increment(if is_free { &self.counters.free_retries } else { &self.counters.retries });
-    }
-
-    pub(super) fn stats(&self, meter: &Meter) -> Stats {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Stats {
-            requests: count(&self.counters.requests),
-            retries: count(&self.counters.retries),
-            free_retries: count(&self.counters.free_retries),
-            throttled: count(&self.counters.throttled),
-            in_flight: count(&self.counters.in_flight),
-            bytes_received: count(&meter.bytes),
-            connections_opened: count(&meter.connections),
-        }
-    }
-}
-
-fn increment(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::Client;
 use super::auth::TokenSource;
-use super::classify::{ExpectedContent, check_envelope};
+use super::classify::{check_envelope, entries, records};
 use super::rng::Rng;
 pub use crate::config::Arguments;
 use crate::config::Settings;
@@ -28,7 +28,7 @@ pub fn token() -> Result<Arc<dyn TokenSource>> {
 /// # Errors
 /// As the search would fail.
 pub fn check_search(envelope: &Envelope) -> Result<()> {
-    check_envelope(envelope, ExpectedContent::Records)
+    check_envelope(envelope).and_then(|()| records(envelope))
 }
 
 /// Whether the envelope of a response with HTTP status 200 is the status of an export.
@@ -36,7 +36,7 @@ pub fn check_search(envelope: &Envelope) -> Result<()> {
 /// # Errors
 /// As the call would fail.
 pub fn check_download(envelope: &Envelope) -> Result<()> {
-    check_envelope(envelope, ExpectedContent::Entries)
+    check_envelope(envelope).and_then(|()| entries(envelope))
 }
 
 impl Client {

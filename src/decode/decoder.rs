@@ -11,7 +11,7 @@ use super::reference::{check, invalid, overlong_number};
 use super::scanner::{Refusal, ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
 use super::{DecodePlan, Limits, Sink};
 use crate::contract::envelope::field;
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Result, Retry, excerpt};
 
 /// Characters of a body or a key in an error.
 const EXCERPT_CHARACTERS: usize = 200;
@@ -144,7 +144,7 @@ impl Decoder {
                 _ => format!("response truncated: it ended after {received} bytes, before its JSON was complete"),
             };
             let error = Error::new(Kind::TruncatedResponse, message).with(|details| details.received = Some(received));
-            return Err(if received == 0 { error.retryable_once() } else { error.retryable() });
+            return Err(if received == 0 { error.retried(Retry::One) } else { error.retryable() });
         }
         Ok(self.finish_early())
     }

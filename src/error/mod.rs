@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -93,6 +94,14 @@ impl Error {
         }))
     }
 
+    /// The error of what took longer than its limit, such as "no connection".
+    #[must_use]
+    pub fn timed_out(phase: Phase, missing: &str, limit: Duration) -> Self {
+        Self::new(Kind::RequestTimeout, format!("{missing} within {} s", limit.as_secs_f64()))
+            .with(|details| details.phase = Some(phase))
+            .retryable()
+    }
+
     /// The error that reports all invalid settings; a single one as it is.
     #[must_use]
     pub fn settings(mut refused: Vec<Self>) -> Option<Self> {
@@ -151,29 +160,14 @@ impl Error {
 
     /// Marks a failure that a retry may fix.
     #[must_use]
-    pub fn retryable(mut self) -> Self {
-        self.0.retry = Retry::Any;
-        self
+    pub fn retryable(self) -> Self {
+        self.retried(Retry::Any)
     }
 
-    /// Marks a failure that one retry may fix: a second failure of the same kind is permanent.
+    /// Sets which retry may succeed.
     #[must_use]
-    pub fn retryable_once(mut self) -> Self {
-        self.0.retry = Retry::One;
-        self
-    }
-
-    /// Marks a failure that no retry fixes.
-    #[must_use]
-    pub fn permanent(mut self) -> Self {
-        self.0.retry = Retry::None;
-        self
-    }
-
-    /// Marks a reused connection that was lost before the response began.
-    #[must_use]
-    pub fn stale(mut self) -> Self {
-        self.0.retry = Retry::AtOnce;
+    pub fn retried(mut self, retry: Retry) -> Self {
+        self.0.retry = retry;
         self
     }
 

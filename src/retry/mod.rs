@@ -7,5 +7,5 @@ mod throttle;
 mod verdict;
 
 pub use gate::{Caller, Gate, Hold};
-pub use policy::{Policy, RetryState};
+pub use policy::{Policy, RetryState, ended_by};
 pub use verdict::{Remedy, Verdict, retry_after, retry_after_ms, should_retry};

@@ -206,7 +206,9 @@ impl RetryState {
 
 const NEVER_REACHED: &str = "the service never responded to this client";
 
-fn ended_by(setting: &str, limit: Duration) -> String {
+/// Why there is no other retry: a setting ended them.
+#[must_use]
+pub fn ended_by(setting: &str, limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     format!("{setting} ({seconds} s) ended the retries: raise {setting} to retry for longer")
 }

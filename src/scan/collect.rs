@@ -48,10 +48,9 @@ impl Scan {
     pub(super) async fn collect_quietly(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
         let (columns, time_column) = (self.columns.clone(), self.time_column());
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
-        let result = client.result_size(Kept::Records);
-        let open = |scan: &Self| {
-            Responses::new(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result), sink.clone())
-        };
+        let buffer = client.result_buffer(Kept::Records);
+        let open =
+            |scan: &Self| Responses::new(scan, client, scan.mode(Consumer::Collects), buffer.anew(), sink.clone());
         let (batches, mut stats) = if self.splits() {
             self.collect_in_parts(open).await?
         } else {
@@ -101,7 +100,7 @@ impl Scan {
         if self.is_one_plain_request() {
             return self.rows_of_one_request(client, blocks).await;
         }
-        let buffer = client.result_buffer(&client.result_size(Kept::Records));
+        let buffer = client.result_buffer(Kept::Records);
         let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Collects), buffer);
         let mut ids = OfAttempt::new(self.ids());
         while let Some(block) = responses.next().await? {
@@ -117,10 +116,8 @@ impl Scan {
 
     /// All rows in blocks, with the requests split whose responses look capped.
     pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>, kept: Kept) -> Result<(Vec<Block>, Stats)> {
-        let result = client.result_size(kept);
-        let open = |scan: &Self| {
-            Responses::of_cells(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result))
-        };
+        let buffer = client.result_buffer(kept);
+        let open = |scan: &Self| Responses::of_cells(scan, client, scan.mode(Consumer::Collects), buffer.anew());
         self.collect_in_parts(open).await
     }
 }

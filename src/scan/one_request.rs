@@ -13,7 +13,7 @@ use super::responses::Outcome;
 use super::stats::StatsBuilder;
 use super::{Consumer, LastRows, Scan};
 use crate::cells::{Block, Cells};
-use crate::client::{Client, Delivered, Delivery, Kept, OfAttempt, never_evicted};
+use crate::client::{Client, Delivered, Delivery, Kept, OfAttempt};
 use crate::error::Result;
 use crate::observe::{self, observed};
 
@@ -34,7 +34,7 @@ impl Scan {
         let columns = self.attributes().len();
         let time_column = request.window.as_ref().and_then(|window| self.position_of(window));
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
-        let buffer = client.result_buffer(&client.result_size(Kept::Records));
+        let buffer = client.result_buffer(Kept::Records);
         let mode = self.mode(Consumer::Collects);
         let delivery = Delivery::new(0, mode.delivery, Arc::new(buffer));
         let of_customers = self.selects_customers().then(|| self.ids()).flatten();
@@ -48,7 +48,6 @@ impl Scan {
             completed = search => completed.map_err(|error| self.error_of(0, error))?,
             () = rows.relay(blocks) => return Err(cancelled()),
         };
-        let completed = completed.ok_or_else(never_evicted)?;
         let (blocks, attempt, records, ids) = rows.rest();
         figures.add(self, &Outcome { index: 0, request, completed, records });
         let mut stats = figures.stats(self);

@@ -258,11 +258,12 @@ where
         }
     }
 
-    fn ended(&mut self, response: OpenResponse<B>, outcome: Result<Option<Completed>>) -> Result<()> {
-        let Some(completed) = outcome.map_err(|error| self.scan.error_of(response.index, error))? else {
+    fn ended(&mut self, response: OpenResponse<B>, outcome: Result<Completed>) -> Result<()> {
+        if response.delivery.is_evicted() {
             self.evicted.insert(response.index);
             return Ok(());
-        };
+        }
+        let completed = outcome.map_err(|error| self.scan.error_of(response.index, error))?;
         self.attempt = response.delivery.attempt();
         self.completed += 1;
         self.completed_bytes += response.delivery.total_bytes();
@@ -310,8 +311,8 @@ pub(super) struct Outcome {
     pub(super) records: RecordStats,
 }
 
-/// The task of a request. Without a value, its response was dropped because the buffer is full.
-type RequestTask = JoinHandle<Result<Option<Completed>>>;
+/// The task of a request.
+type RequestTask = JoinHandle<Result<Completed>>;
 
 /// A response in flight.
 struct OpenResponse<B: Batch, T = RequestTask> {
@@ -320,14 +321,14 @@ struct OpenResponse<B: Batch, T = RequestTask> {
     delivery: Arc<Delivery<BatchWithStats<B>>>,
     task: T,
     /// What the task returned, until its last batch was taken.
-    outcome: Option<Result<Option<Completed>>>,
+    outcome: Option<Result<Completed>>,
     stats: OfAttempt<RecordStats>,
 }
 
 /// What arrives of a response.
 enum Arrival<B> {
     Batch(Delivered<B>),
-    End(Result<Option<Completed>>),
+    End(Result<Completed>),
 }
 
 impl<B: Batch, T> OpenResponse<B, T> {
@@ -336,7 +337,7 @@ impl<B: Batch, T> OpenResponse<B, T> {
     }
 }
 
-impl<B: Batch, T: Future<Output = Result<Result<Option<Completed>>, JoinError>> + Unpin> OpenResponse<B, T> {
+impl<B: Batch, T: Future<Output = Result<Result<Completed>, JoinError>> + Unpin> OpenResponse<B, T> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrival<B>> {
         // The task first: a batch that it sends just before it ends is then in the delivery, and is not lost.
         if self.outcome.is_none()

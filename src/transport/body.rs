@@ -9,13 +9,13 @@ use bytes::Bytes;
 use reqwest::header::{self, HeaderMap};
 
 use super::compression::Decompression;
-use super::stall::Stall;
 use super::{Meter, Transport, failure};
-use crate::error::{Error, Kind, Phase, Result};
+use crate::config::Timeouts;
+use crate::error::{Error, Kind, Phase, Result, Retry};
 
 #[derive(Debug)]
 pub(super) struct Body {
-    source: Source,
+    pub(super) source: Source,
     /// The last bytes of an uncompressed body.
     plain: Bytes,
     /// An unsupported encoding fails only when the body is read: the status alone may decide.
@@ -24,14 +24,51 @@ pub(super) struct Body {
 
 /// The bytes as received, compressed or not.
 #[derive(Debug)]
-struct Source {
+pub(super) struct Source {
     response: reqwest::Response,
-    received: u64,
+    pub(super) received: u64,
     /// The bytes still to come, if the length of the body ends it and hyper would wait for the end of the connection.
     rest: Option<u64>,
     idle: Duration,
     stall: Stall,
     meter: Arc<Meter>,
+}
+
+/// The stall rule: a body must arrive at a minimum rate. Only the time spent waiting for bytes counts, not the time of a
+/// slow consumer. Has the bytes and the waiting time of the current window.
+#[derive(Debug)]
+struct Stall {
+    grace: Duration,
+    window: Duration,
+    waited: Duration,
+    bytes: usize,
+}
+
+impl Stall {
+    /// Fewest bytes of a window: 256 a second in a window of 30 seconds.
+    const MIN_BYTES: usize = 256 * 30;
+
+    fn new(timeouts: &Timeouts) -> Self {
+        Self { grace: timeouts.grace, window: timeouts.stall, waited: Duration::ZERO, bytes: 0 }
+    }
+
+    /// Counts bytes and the time waited for them. Returns whether a window ended with too few bytes.
+    fn is_reached(&mut self, waited: Duration, bytes: usize) -> bool {
+        self.waited += waited;
+        if !self.grace.is_zero() {
+            if self.waited >= self.grace {
+                (self.grace, self.waited) = (Duration::ZERO, Duration::ZERO);
+            }
+            return false;
+        }
+        self.bytes += bytes;
+        if self.waited < self.window {
+            return false;
+        }
+        let too_little = self.bytes < Self::MIN_BYTES;
+        (self.waited, self.bytes) = (Duration::ZERO, 0);
+        too_little
+    }
 }
 
 impl Body {
@@ -74,10 +111,6 @@ impl Body {
             }
         }
     }
-
-    pub(super) fn received(&self) -> u64 {
-        self.source.received
-    }
 }
 
 impl Source {
@@ -89,11 +122,11 @@ impl Source {
         let began = Instant::now();
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
-            .map_err(|_| failure::timed_out(Phase::Body, "no bytes of the response body", self.idle))?
+            .map_err(|_| Error::timed_out(Phase::Body, "no bytes of the response body", self.idle))?
             .map_err(|error| failure::receiving(error, self.received, what))?;
         let size = chunk.as_ref().map_or(0, Bytes::len);
         self.received += size as u64;
-        self.meter.bytes.fetch_add(size as u64, Ordering::Relaxed);
+        self.meter.bytes_received.fetch_add(size as u64, Ordering::Relaxed);
         if chunk.is_some() && self.stall.is_reached(began.elapsed(), size) {
             let rate = Stall::MIN_BYTES / 30;
             let message = format!("response stalled: under {rate} B/s over 30 s ({} bytes received)", self.received);
@@ -102,7 +135,7 @@ impl Source {
                 .retryable());
         }
         if let Some(rest) = self.rest {
-            let malformed = |message| Error::new(Kind::MalformedHttp, message).retryable_once();
+            let malformed = |message| Error::new(Kind::MalformedHttp, message).retried(Retry::One);
             let left = rest.checked_sub(size as u64);
             self.rest = Some(left.ok_or_else(|| malformed("the response has more bytes than its Content-Length"))?);
             if chunk.is_none() {
@@ -121,4 +154,41 @@ fn length_beside_identity(headers: &HeaderMap) -> Option<u64> {
     let coding = headers.get(header::TRANSFER_ENCODING)?;
     let is_chunked = coding.as_bytes().to_ascii_lowercase().ends_with(b"chunked");
     headers.get(header::CONTENT_LENGTH).filter(|_| !is_chunked)?.to_str().ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn stall() -> Stall {
+        Stall::new(&Timeouts::default())
+    }
+
+    #[test]
+    fn a_slow_body_is_found_after_grace_and_window() {
+        let mut stall = stall();
+        let found = (1..200).find(|_| stall.is_reached(SECOND, 255));
+        assert_eq!(found, Some(50));
+    }
+
+    #[test]
+    fn the_minimum_rate_is_enough_for_ever() {
+        let mut stall = stall();
+        assert!((0..10_000).all(|_| !stall.is_reached(SECOND, 256)));
+    }
+
+    #[test]
+    fn a_burst_does_not_excuse_the_windows_after_it() {
+        let mut stall = stall();
+        assert!(!stall.is_reached(SECOND, 1 << 30));
+        assert!((0..200).any(|_| stall.is_reached(SECOND, 1)));
+    }
+
+    #[test]
+    fn time_that_was_not_spent_waiting_does_not_count() {
+        let mut stall = stall();
+        assert!((0..100_000).all(|_| !stall.is_reached(Duration::ZERO, 1)));
+    }
 }

@@ -153,7 +153,7 @@ where
         Box::pin(async move {
             future::poll_fn(|context| inner.poll_ready(context)).await?;
             let connection = inner.call(destination).await?;
-            meter.connections.fetch_add(1, Ordering::Relaxed);
+            Meter::count(&meter.connections_opened);
             // Outside of a request if that found an idle connection meanwhile and left this one to a background task.
             _ = PROGRESS.try_with(|progress| progress.has_connected.set(true));
             Ok(connection)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{route, tls};
 use crate::config::Connection;
-use crate::error::{Error, Kind, Phase};
+use crate::error::{Error, Kind, Phase, Retry};
 
 /// Text of hyper's error for a response that does not begin as HTTP does, such as an alert of TLS. Its type is private;
 /// a test fails when the text changes.
@@ -15,12 +15,6 @@ const NO_HTTP: &str = "invalid HTTP version parsed";
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
-}
-
-pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
-    Error::new(Kind::RequestTimeout, format!("{what} within {} s", limit.as_secs_f64()))
-        .with(|details| details.phase = Some(phase))
-        .retryable()
 }
 
 /// A request failed before its response headers arrived. `refused` is the status with which a proxy refused a tunnel.
@@ -45,14 +39,13 @@ pub(super) fn sending(error: reqwest::Error, settings: &Connection, refused: Opt
 pub(super) fn never_sent() -> Error {
     Error::new(Kind::ConnectionLost, "the connection was lost before the request was sent")
         .with(|details| details.received = Some(0))
-        .retryable()
-        .stale()
+        .retried(Retry::AtOnce)
 }
 
 pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) -> Error {
     let cause = innermost(error);
     if error.is_timeout() {
-        return timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
+        return Error::timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
     }
     let (phase, message) = if error.is_dns() {
         (Phase::Dns, format!("cannot resolve {peer}: {cause}"))
@@ -79,7 +72,7 @@ pub(super) fn decompressing(error: io::Error, encoding: &str, received: u64) -> 
         _ => (Kind::MalformedHttp, format!("the compressed response is not valid {encoding}: {error}")),
     };
     let failure = Error::new(kind, message).with(|details| details.received = Some(received)).with_source(error);
-    if is_cut_off && received > 0 { failure.retryable() } else { failure.retryable_once() }
+    failure.retried(if is_cut_off && received > 0 { Retry::Any } else { Retry::One })
 }
 
 /// `received` counts the bytes of the body; nothing if the headers did not arrive.
@@ -113,7 +106,7 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
                 Error::new(Kind::MalformedHttp, format!("the response body is not valid HTTP: {cause}"))
                     .with(|details| details.received = Some(received))
-                    .retryable_once()
+                    .retried(Retry::One)
             }
             _ => lost(Kind::ConnectionLost),
         },

@@ -11,8 +11,7 @@ mod pool;
 mod recorder;
 mod route;
 #[cfg(any(test, feature = "testing"))]
-mod scripted;
-mod stall;
+mod testing;
 mod tls;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,6 +21,7 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use reqwest::header::{self, HeaderName, HeaderValue};
+use serde::Serialize;
 use tokio::task::yield_now;
 use url::Url;
 
@@ -31,10 +31,10 @@ use self::connections::{ObservedBody, after_ready_tasks, observe};
 pub use self::headers::Headers;
 use self::recorder::{Exchange, Recorder};
 #[cfg(any(test, feature = "testing"))]
-pub use self::scripted::{Reply, Respond, Step};
+pub use self::testing::{Reply, Respond, Step};
 use crate::config::{Connection, Trust};
 use crate::contract::SANDBOX_SERVER;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Retry};
 use crate::retry::{retry_after, retry_after_ms, should_retry};
 use crate::secret::Secret;
 
@@ -58,7 +58,7 @@ pub struct Transport {
     last: Arc<ArcSwapOption<Prepared>>,
     /// Replies in place of connections.
     #[cfg(any(test, feature = "testing"))]
-    service: Option<scripted::Service>,
+    service: Option<testing::Service>,
 }
 
 /// The parts of a request that depend on its path and token alone.
@@ -70,18 +70,50 @@ struct Prepared {
     authorization: HeaderValue,
 }
 
-/// Counters of all requests over the same connections.
-#[derive(Debug, Default)]
+/// Counters of all calls over the same connections, since the first of their clients was made.
+#[derive(Debug, Default, Serialize)]
 pub struct Meter {
-    /// Connections opened.
-    pub connections: AtomicU64,
+    /// Requests sent, including retries.
+    pub requests: AtomicU64,
+    /// Requests retried after a failure, as `retry_for` allows.
+    pub retries: AtomicU64,
+    /// Requests retried at once, because the service had closed the idle connection they were sent on.
+    pub free_retries: AtomicU64,
+    /// Responses that asked to slow down.
+    pub throttled: AtomicU64,
+    /// Requests whose response has not ended yet.
+    pub in_flight: AtomicU64,
     /// Bytes of response bodies as received: compressed, if they were.
-    pub bytes: AtomicU64,
+    pub bytes_received: AtomicU64,
+    /// Connections opened.
+    pub connections_opened: AtomicU64,
     /// Whether a response came from the sandbox.
+    #[serde(skip)]
     pub is_sandbox: AtomicBool,
 }
 
+/// Counts a request as in flight until it is dropped.
+pub struct InFlight<'a>(&'a Meter);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Meter {
+    /// Counts one more in one of the counters.
+    pub fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that is about to be sent.
+    pub fn count_request(&self) -> InFlight<'_> {
+        Self::count(&self.requests);
+        Self::count(&self.in_flight);
+        InFlight(self)
+    }
+
     /// Notes that a response came from the sandbox, if its `Server` is the sandbox.
     fn look_at_server(&self, server: Option<&HeaderValue>, base_url: &Url) {
         let is_sandbox = server.is_some_and(|server| server == SANDBOX_SERVER);
@@ -162,7 +194,7 @@ impl Transport {
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn of_service(self, respond: Respond) -> Self {
-        Self { service: Some(scripted::Service(respond)), ..self }
+        Self { service: Some(testing::Service(respond)), ..self }
     }
 
     /// The settings that `try_new` would refuse, each with its error, if others are refused before. What many programs
@@ -218,7 +250,7 @@ impl Transport {
                 let status = if is_refused { pool::status_of_tunnel(&self.settings).await } else { None };
                 let failure = failure::sending(error, &self.settings, status);
                 let is_lost = failure.kind() == Kind::ConnectionLost;
-                return Err(if is_lost && !has_connected { failure.stale() } else { failure });
+                return Err(if is_lost && !has_connected { failure.retried(Retry::AtOnce) } else { failure });
             }
         };
         pool::check_coding(response.headers())?;
@@ -293,7 +325,7 @@ impl Response {
     /// Bytes of the body received, compressed or not.
     #[must_use]
     pub fn received(&self) -> u64 {
-        self.body.received()
+        self.body.source.received
     }
 
     /// Returns the beginning of an error's body, as far as it can be read, and why it could not be read further.

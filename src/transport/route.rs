@@ -97,7 +97,7 @@ fn refused(settings: &Connection, proxy: &Proxy, what: &str, status: Option<u16>
 /// Turns an error of the connection into one of the proxy.
 fn as_proxy_error(error: &Error) -> Error {
     let failure = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
-    let failure = if error.is_retryable() { failure.retryable() } else { failure };
+    let failure = failure.retried(error.retry());
     match error.hint() {
         Some(hint) => failure.with_hint(hint),
         None => failure,

@@ -1,5 +1,7 @@
 //! Calls of a client whose service is a function, on a paused clock.
 
+mod outages;
+
 use std::future::{pending, poll_fn, ready};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -22,8 +24,8 @@ use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
 
-pub(super) const SECOND: Duration = Duration::from_secs(1);
-pub(super) const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
+const SECOND: Duration = Duration::from_secs(1);
+const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
 
 /// When each request arrived, since the test began.
 type Arrivals = Arc<Mutex<Vec<Duration>>>;
@@ -40,7 +42,7 @@ fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (R
     (Arc::new(respond), arrivals)
 }
 
-pub(super) fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
+fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
     let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
     Client::of_service(respond, Arc::new(token), set).unwrap()
 }
@@ -260,7 +262,7 @@ async fn a_request_whose_token_was_refused_while_it_waited_is_not_sent_without_a
     assert_eq!(seconds(&arrivals), [0]);
 }
 
-pub(super) fn any_search() -> Search {
+fn any_search() -> Search {
     let names: Arc<[String]> = Arc::from(["n".to_owned()]);
     let body = SearchBody {
         item_type_id: 7,
@@ -287,7 +289,7 @@ impl Searching {
         Self { client: client(respond, |_| {}), mode, delivery }
     }
 
-    async fn run(&self) -> Result<Option<Completed>> {
+    async fn run(&self) -> Result<Completed> {
         self.client.search(self.mode.clone(), &any_search(), &|| Cells::new(1), &self.delivery).await
     }
 
@@ -334,7 +336,7 @@ async fn a_retry_numbers_its_batches_anew() {
         attempts
     };
     let (completed, attempts) = tokio::join!(searching.run(), consume);
-    assert_eq!(completed.unwrap().unwrap().attempts, 2);
+    assert_eq!(completed.unwrap().attempts, 2);
     assert_eq!(attempts, [0, 0, 1, 1]);
     assert_eq!(searching.delivery.attempt(), 1);
 }
@@ -393,8 +395,8 @@ async fn a_response_that_is_dropped_for_space_is_no_failure() {
     let full = budget(1);
     full.set_open(0, 1);
     let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 1, &full);
-    assert!(searching.run().await.unwrap().is_none());
-    assert!(searching.delivery.is_evicted());
+    assert!(searching.run().await.is_err() && searching.delivery.is_evicted());
+    assert!(searching.client.shared_limits.gate().failing_since().is_none());
     assert_eq!((arrivals.lock().unwrap().len(), full.used()), (1, 0));
 }
 
@@ -453,5 +455,5 @@ async fn a_request_that_must_not_be_repeated_uses_no_connection_that_closed_whil
         // Blocks the runtime while the service closes the connection.
         thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(client.stats().connections_opened, 5);
+    assert_eq!(client.stats().connections_opened.load(Ordering::SeqCst), 5);
 }

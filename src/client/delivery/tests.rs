@@ -6,6 +6,7 @@ use std::pin::pin;
 use futures_util::poll;
 
 use super::*;
+use crate::client::Kept;
 
 struct Rows(usize);
 
@@ -98,6 +99,20 @@ async fn batches_that_a_retry_voids_have_another_number_than_those_after_them() 
     delivery.void();
     delivery.complete();
     assert!(kept.of_last(delivery.attempt(), Vec::new).is_empty(), "the last attempt had no rows");
+}
+
+#[tokio::test]
+async fn a_result_has_a_limit_over_all_its_responses_and_what_a_retry_voids_does_not_count() {
+    let budget = BufferBudget::new(usize::MAX, UNREAD).of_result(25, Kept::Batches);
+    let other = delivery(0, DeliveryMode::Complete, &Arc::new(budget.anew()));
+    let delivery = delivery(0, DeliveryMode::Replaceable, &Arc::new(budget));
+    for _ in 0..2 {
+        assert!(delivery.push(Rows(20)).is_ok());
+        assert!(delivery.suspend());
+        delivery.void();
+    }
+    assert!(other.push(Rows(20)).is_ok());
+    assert!(delivery.push(Rows(6)).is_err());
 }
 
 #[tokio::test]

@@ -42,10 +42,10 @@ fn a_batch_that_is_sent_as_the_task_ends_is_not_lost() {
         sender.push(batch).expect("no limit");
         sender.complete();
         let (elapsed, requested_at) = (Duration::ZERO, SystemTime::UNIX_EPOCH);
-        Ok(Ok(Some(Completed { envelope: Envelope::default(), attempts: 1, elapsed, requested_at, headers: None })))
+        Ok(Ok(Completed { envelope: Envelope::default(), attempts: 1, elapsed, requested_at, headers: None }))
     });
     let mut response = OpenResponse::new(0, any_request(), delivery, task);
     let mut context = Context::from_waker(Waker::noop());
     assert!(matches!(response.poll(&mut context), Poll::Ready(Arrival::Batch(Delivered { batch: Rows, .. }))));
-    assert!(matches!(response.poll(&mut context), Poll::Ready(Arrival::End(Ok(Some(_))))));
+    assert!(matches!(response.poll(&mut context), Poll::Ready(Arrival::End(Ok(_)))));
 }

@@ -1,5 +1,7 @@
 //! Responses in flight: their order, their number, and what is dropped and requested again.
 
+use std::sync::atomic::Ordering;
+
 use tokio::time::{Instant, sleep};
 
 use super::*;
@@ -70,7 +72,7 @@ async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
     assert_eq!(error.kind(), Kind::RequestRejected);
     assert!(error.message().starts_with("request 2 of 3 (2024-01-02): "), "{error}");
     tokio::task::yield_now().await;
-    assert_eq!(client.stats().in_flight, 0);
+    assert_eq!(client.stats().in_flight.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,15 +1,9 @@
 //! What a client sends to a service that is down, and when it ends: on a paused clock, at several concurrencies.
 
-use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt as _};
 
-use super::tests::{OK, SECOND, any_search, client};
 use super::*;
-use crate::cells::Cells;
-use crate::client::{BufferBudget, DeliveryMode, SearchMode, TimeoutScope};
-use crate::config::Arguments;
 use crate::observe::{Observer, observed};
-use crate::transport::{Reply, Respond, Step};
 
 const CONCURRENCIES: [i64; 4] = [1, 8, 16, 64];
 const MINUTE: Duration = Duration::from_secs(60);
