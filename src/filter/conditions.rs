@@ -433,6 +433,9 @@ impl Check<'_> {
                 let month = range.replace("days(start, stop)", &format!("month({})", input.shown()));
                 Err(format!("is a month, not a time: write {month}"))
             }
+            (Shape::Codes, Method::Matches, InputValue::Text(text)) if text.contains('(') => {
+                Err(format!("is a condition in quotes: write it without them, such as {range}"))
+            }
             // As it can be copied: a datetime in quotes too.
             (Shape::Codes, Method::Matches, InputValue::Text(text) | InputValue::Moment(text)) => {
                 self.times.calendar.zone.parse_moment(text)?;

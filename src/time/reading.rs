@@ -131,7 +131,8 @@ fn not_a_time(text: &str) -> String {
         return format!("there is no {day} in the calendar");
     }
     if text.trim() == "yesterday" {
-        return "\"yesterday\" is not ISO 8601: write da.yesterday() without quotes, or a day as 2024-01-31".to_owned();
+        return "\"yesterday\" is not ISO 8601: write a day as 2024-01-31, or da.yesterday() as the whole condition"
+            .to_owned();
     }
     format!(
         "\"{}\" is not ISO 8601: write a day as 2024-01-31, or a time as 2024-01-31T09:30:00, with an offset or Z if it \

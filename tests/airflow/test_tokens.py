@@ -117,6 +117,15 @@ def test_a_profile_that_a_connection_names_gets_no_token_of_the_environment(
     assert [make().base_url for make in both()] == [stranger.base_url] * 2
 
 
+def test_a_profile_of_the_code_counts_and_not_that_of_the_worker(
+    connect: Connect, stranger: da.Sandbox, profiles: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles(f'[profiles.prod]\nbase_url = "{stranger.base_url}"\ntoken = "tok-prod"\n')
+    monkeypatch.setenv("DATAACCESS_PROFILE", "absent")
+    connect(host="", password="")
+    assert DataAccessHook().client(profile="prod").base_url == stranger.base_url
+
+
 def test_a_profile_without_an_address_leaves_none_to_the_connection(
     connect: Connect, stranger: da.Sandbox, profiles: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic
 from typing import Any, Literal, TypeAlias, cast
 
@@ -214,14 +215,14 @@ class Check:
     async def run(self) -> None:
         """Sends the requests. It never suspends if it waits for them."""
         with suppress(_OutOfTime):
-            await self._step(self._scope_of_codes(), "scope item")
-            await self._step(self._export(), "scope download")
-            await self._step(self._rows_of_day(), *_OF_DAY)
-            await self._step(self._form_of_attributes(), "attrs_format")
+            await self._step(self._scope_of_codes, "scope item")
+            await self._step(self._export, "scope download")
+            await self._step(self._rows_of_day, *_OF_DAY)
+            await self._step(self._form_of_attributes, "attrs_format")
 
-    async def _step(self, asking: Awaitable[None], *questions: str) -> None:
+    async def _step(self, ask: Callable[[], Awaitable[None]], *questions: str) -> None:
         try:
-            await asking
+            await ask()
         except DataAccessError as error:
             for name in [name for name in questions if name not in self._answers]:
                 is_denied = isinstance(error, PermissionDeniedError) and name.startswith("scope")
@@ -349,7 +350,7 @@ class Check:
             rows = await self._in_other_form(self._of_day, "finds nothing")
         if not rows:
             raise OpenError(f"{self._day} has no rows: name another day")
-        await self._step(self._end_of_day(rows), *_OF_DAY[:3])
+        await self._step(partial(self._end_of_day, rows), *_OF_DAY[:3])
         # The number of rows at which a response was cut off: a search by status has other codes.
         ids, count = {str(row.get("id")) for row in rows}, len(rows)
         if count >= _MOST_ROWS:

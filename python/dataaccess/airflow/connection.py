@@ -37,7 +37,7 @@ def client_arguments(connection: Secret, given: Mapping[str, Any], look_up: Call
     if given.get("base_url") is not None:
         if own and here is not None and here != origin(own):
             raise ConfigError(f"{named} is for {origin(own)}, and base_url is {here}: make a dataaccess.Client for it")
-    elif not connection.value.password:
+    elif not connection.value.password and (host or settings.value.get("profile")) is not None:
         # The token of the worker's environment is for the address that this names; that of a profile for its own.
         profile = settings.value.get("profile")
         there, own = origin(host or named_address(profile)), named_address(None if token_variable() else profile)
