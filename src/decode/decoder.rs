@@ -47,8 +47,9 @@ impl<'a> InputChunk<'a> {
 }
 
 /// Which token may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Expect {
+    #[default]
     Root,
     KeyOrEnd,
     Key,
@@ -60,8 +61,8 @@ enum Expect {
     Nothing,
 }
 
-/// Decodes one response, fed in pieces.
-#[derive(Debug)]
+/// Decodes one response, fed in pieces. The default is a decoder of a response without records.
+#[derive(Debug, Default)]
 pub struct Decoder {
     records: Option<Records>,
     limits: Limits,
@@ -72,9 +73,8 @@ pub struct Decoder {
     /// The value that is incomplete, and the search for its end.
     pending: Vec<u8>,
     value_end: Option<ValueEnd>,
-    /// How `pending` is copied in a response without records, and how many of its blanks were left out.
+    /// How `pending` is copied in a response without records.
     blanks: WithoutBlanks,
-    left_out: u64,
 }
 
 impl Decoder {
@@ -82,17 +82,7 @@ impl Decoder {
     #[must_use]
     pub fn new(plan: DecodePlan) -> Self {
         let DecodePlan { columns, max_records, limits } = plan;
-        Self {
-            records: columns.map(|columns| Records::new(columns, max_records, limits)),
-            limits,
-            expect: Expect::Root,
-            builder: EnvelopeBuilder::default(),
-            passed: 0,
-            pending: Vec::new(),
-            value_end: None,
-            blanks: WithoutBlanks::default(),
-            left_out: 0,
-        }
+        Self { records: columns.map(|columns| Records::new(columns, max_records, limits)), limits, ..Self::default() }
     }
 
     /// A decoder that reads every record on the reference path, for tests and fuzzing.
@@ -164,7 +154,7 @@ impl Decoder {
     /// Whether the rest of the body cannot matter: the limit is reached, and code and status already report success.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
-        self.builder.is_success() && self.records.as_ref().is_some_and(Records::is_full)
+        self.records.as_ref().is_some_and(Records::is_full) && self.builder.is_success()
     }
 
     /// The envelope so far, for a caller that stops because of [`Decoder::is_satisfied`].
@@ -172,11 +162,11 @@ impl Decoder {
     pub fn finish_early(self) -> Envelope {
         let bytes = self.received();
         let counts = self.records.map(Records::into_envelope).unwrap_or_default();
-        Envelope { members: self.builder.into_members(), bytes, ..counts }
+        Envelope { members: self.builder.envelope.members, bytes, ..counts }
     }
 
     fn received(&self) -> u64 {
-        self.passed + self.left_out + self.pending.len() as u64
+        self.passed + self.blanks.left_out + self.pending.len() as u64
     }
 
     /// Decodes a piece and returns how many bytes it took.
@@ -209,8 +199,7 @@ impl Decoder {
             return Ok(piece.len());
         }
         let mut value = std::mem::take(&mut self.pending);
-        let length = value.len() as u64 + std::mem::take(&mut self.left_out);
-        self.blanks = WithoutBlanks::default();
+        let length = value.len() as u64 + std::mem::take(&mut self.blanks).left_out;
         if self.records.is_none() && self.expect == Expect::Value {
             // Not copied: it may be as long as the body.
             self.take_member(value, self.passed)?;
@@ -245,7 +234,7 @@ impl Decoder {
     /// Buffers bytes of the value that is incomplete: without its blanks, where it is kept whole.
     fn keep(&mut self, bytes: &[u8], is_continued: bool) {
         if self.records.is_none() && (self.value_end.is_some() || is_continued) {
-            self.left_out += self.blanks.push(bytes, &mut self.pending) as u64;
+            self.blanks.push(bytes, &mut self.pending);
         } else {
             self.pending.extend_from_slice(bytes);
         }
@@ -385,7 +374,7 @@ impl Decoder {
         let value = String::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
         self.builder.take_value(value.into_boxed_str());
         // Without records, only the limit on the body applies.
-        if self.records.is_some() && self.builder.bytes() > self.limits.record {
+        if self.records.is_some() && self.builder.bytes > self.limits.record {
             let limit = self.limits.record;
             let message = format!("response too large: the JSON outside its records takes more than {limit} bytes");
             return Err(Error::new(Kind::ResponseTooLarge, message)

@@ -13,13 +13,12 @@ use super::{Cell, Sink};
 /// Up to this number, names are compared one by one: for a small response that is faster than hashing them.
 const FEW: usize = 32;
 
-/// Maps names to columns and counts records.
+/// Maps names to columns and counts records without them.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
     names: Arc<[String]>,
     /// The column of each name, if there are more than a few names.
     index: Option<HashMap<String, usize>>,
-    records: u64,
     /// For each column, the records without its key.
     absent: Vec<u64>,
 }
@@ -29,7 +28,7 @@ impl ColumnNames {
         let index = || names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
         let index = (names.len() > FEW).then(index);
         let absent = vec![0; names.len()];
-        Self { names, index, records: 0, absent }
+        Self { names, index, absent }
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -48,15 +47,9 @@ impl ColumnNames {
         self.absent[column] += 1;
     }
 
-    /// Counts a complete record.
-    #[inline]
-    pub(super) fn count_record(&mut self) {
-        self.records += 1;
-    }
-
-    /// For each column the records with its key.
-    pub(super) fn present(&self) -> Vec<u64> {
-        self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect()
+    /// For each column how many of these records have its key.
+    pub(super) fn present(&self, records: u64) -> Vec<u64> {
+        self.absent.iter().map(|absent| records.saturating_sub(*absent)).collect()
     }
 }
 

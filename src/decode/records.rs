@@ -65,7 +65,7 @@ impl Records {
     /// Reads one complete record of any content, which begins at `start` in the response.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], start: u64, sink: &mut S) -> Result<()> {
         if !self.is_full() {
-            reference::read(record, self.count, start, &mut self.columns, sink)?;
+            reference::read(record, self.count, start, &mut self.columns, sink).inspect_err(|_| sink.undo_record())?;
         } else if record.first() == Some(&b'{') {
             reference::read(record, self.count, start, &mut self.dropped, &mut Dropped)?;
         } else {
@@ -77,7 +77,8 @@ impl Records {
 
     /// An envelope with the counts alone.
     pub(super) fn into_envelope(self) -> Envelope {
-        Envelope { records: self.count, present: self.columns.present(), ..Envelope::default() }
+        let present = self.columns.present(self.count.min(self.max));
+        Envelope { records: self.count, present, ..Envelope::default() }
     }
 }
 
@@ -157,7 +158,6 @@ impl FastPath {
             self.seen.fill_absent(columns, sink)?;
         }
         self.predictor.end_record(&self.seen);
-        columns.count_record();
         sink.end_record();
         *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
         if cursor.end_member(b']') == Some(false) && cursor.token().is_some() {
@@ -330,7 +330,6 @@ fn end_record<S: Sink>(
         seen.set_narrow(found);
         seen.fill_absent(columns, sink)?;
     }
-    columns.count_record();
     sink.end_record();
     (run.count, run.end) = (run.count + 1, end + 1);
     Some(true)

@@ -16,8 +16,7 @@ use crate::error::{Error, Kind, Result};
 /// Bytes of a value in the details of an error.
 const VALUE_BYTES: usize = 200;
 
-/// Reads the record with this number, which begins at `start` in the response. After an error the sink holds nothing of
-/// it.
+/// Reads the record with this number, which begins at `start` in the response. After an error it has to be undone.
 pub(super) fn read<S: Sink>(
     record: &[u8],
     row: u64,
@@ -25,14 +24,6 @@ pub(super) fn read<S: Sink>(
     columns: &mut ColumnNames,
     sink: &mut S,
 ) -> Result<()> {
-    let result = fill(record, row, start, columns, sink);
-    if result.is_err() {
-        sink.undo_record();
-    }
-    result
-}
-
-fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames, sink: &mut S) -> Result<()> {
     if record.first() != Some(&b'{') {
         check(record, start)?;
         let place = Place { row, offset: start, column: "" };
@@ -67,7 +58,6 @@ fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames,
         sink.extra(key, value.get());
     }
     values.iter().enumerate().filter(|(_, value)| value.is_none()).for_each(|(column, _)| columns.count_absent(column));
-    columns.count_record();
     sink.end_record();
     Ok(())
 }
