@@ -66,7 +66,7 @@ fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Bytes32, length: usize) -
 /// Builds the array of one column.
 #[derive(Debug)]
 pub(super) struct Builder {
-    column: Column,
+    pub(super) column: Column,
     cells: TypedCells,
     /// Whether an earlier batch had integers that a float may not hold.
     had_wide: bool,
@@ -88,10 +88,6 @@ impl Builder {
             None => TypedCells::Inferred(Inferred::new()),
         };
         Self { column: column.clone(), cells, had_wide: false, had_others: false }
-    }
-
-    pub(super) fn column(&self) -> &Column {
-        &self.column
     }
 
     /// Appends a cell, unless it does not fit the type.
@@ -205,7 +201,7 @@ impl Builder {
 
     /// Whether there were integers that a float may not hold.
     fn has_wide(&self) -> bool {
-        self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(cells.as_slice()))
+        self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(&cells.cells))
     }
 
     /// Drops all but the first cells.

@@ -77,10 +77,10 @@ impl ColumnSink {
                 builder.freeze(self.options.views)?;
             }
             let array = match builder.finish(is_last)? {
-                array if self.options.widen || builder.column().column_type.is_some() => array,
+                array if self.options.widen || builder.column.column_type.is_some() => array,
                 array => Arc::new(NullArray::new(array.len())),
             };
-            let column = builder.column();
+            let column = &builder.column;
             let field = column.field(self.options.views);
             fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
             arrays.push(array);
@@ -109,7 +109,7 @@ impl BatchSink for ColumnSink {
 
     fn mixed(&self) -> Vec<String> {
         let mixed = self.builders.iter().filter(|builder| builder.is_mixed());
-        mixed.map(|builder| builder.column().name.clone()).collect()
+        mixed.map(|builder| builder.column.name.clone()).collect()
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {

@@ -24,12 +24,6 @@ impl PaddedBytes {
         self.length
     }
 
-    /// Whether nothing was appended.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// The bytes that were appended.
     #[inline]
     #[must_use]

@@ -142,7 +142,7 @@ impl Decoder {
     /// Whether any record has been decoded.
     #[must_use]
     pub fn has_records(&self) -> bool {
-        self.records.as_ref().is_some_and(|records| records.count() > 0)
+        self.records.as_ref().is_some_and(|records| records.count > 0)
     }
 
     /// Whether the JSON of the body is complete.

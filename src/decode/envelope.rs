@@ -55,40 +55,26 @@ impl Envelope {
     /// A member of `data`, when `data` is an object.
     #[must_use]
     pub fn data_member(&self, name: &str) -> Option<&Member> {
-        match self.member(field::DATA) {
-            Some(Member::Object(members)) => find(members, name),
-            _ => None,
-        }
+        let Some(Member::Object(members)) = self.member(field::DATA) else { return None };
+        find(members, name)
     }
 
     /// `code`. The error is what is there instead of an integer, as JSON.
     pub fn code(&self) -> Result<i64, Option<&str>> {
-        match self.member(field::CODE) {
-            Some(Member::Json(json)) => integer(json).ok_or(Some(json)),
-            _ => Err(None),
-        }
+        let json = json(self.member(field::CODE)).ok_or(None)?;
+        integer(json).ok_or(Some(json))
     }
 
     /// A member of the envelope, when it is a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
-        match self.member(name) {
-            Some(Member::Json(json)) => serde_json::from_str(json).ok(),
-            _ => None,
-        }
+        serde_json::from_str(json(self.member(name))?).ok()
     }
 
     /// `data.status`. The error is what is there instead of a bool, as JSON.
     pub fn status(&self) -> Result<Option<bool>, &str> {
-        match self.data_member(field::STATUS) {
-            Some(Member::Json(json)) => match &**json {
-                "true" => Ok(Some(true)),
-                "false" => Ok(Some(false)),
-                "null" => Ok(None),
-                other => Err(other),
-            },
-            _ => Ok(None),
-        }
+        let Some(json) = json(self.data_member(field::STATUS)) else { return Ok(None) };
+        serde_json::from_str(json).map_err(|_| json)
     }
 
     /// What the response has where its records belong.
@@ -137,6 +123,13 @@ fn integer(json: &str) -> Option<i64> {
         #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53 is exact")]
         (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
     })
+}
+
+fn json(member: Option<&Member>) -> Option<&str> {
+    match member? {
+        Member::Json(json) => Some(json),
+        Member::Object(_) | Member::Records => None,
+    }
 }
 
 fn find<'a>(members: &'a [(String, Member)], name: &str) -> Option<&'a Member> {

@@ -22,7 +22,7 @@ pub(super) struct Records {
     /// None if all records are left to `reference`.
     fast_path: Option<FastPath>,
     max: u64,
-    count: u64,
+    pub(super) count: u64,
     /// The columns of dropped records, whose keys are not counted.
     dropped: ColumnNames,
 }
@@ -38,10 +38,6 @@ impl Records {
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn use_reference(&mut self) {
         self.fast_path = None;
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -145,13 +141,13 @@ impl FastPath {
         (cursor.token()? == b'{').then_some(())?;
         loop {
             cursor = with_widest!(simd => self.run_hot_loop(simd, cursor, run, max, columns, sink))?;
-            let before = if cursor.at() == run.end { b'{' } else { b',' };
+            let before = if cursor.at == run.end { b'{' } else { b',' };
             if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
             }
         }
         cursor.skip(1);
-        if cursor.at() - run.end > self.max_record {
+        if cursor.at - run.end > self.max_record {
             return None;
         }
         if !self.seen.is_complete() {
@@ -159,9 +155,9 @@ impl FastPath {
         }
         self.predictor.end_record(&self.seen);
         sink.end_record();
-        *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
+        *run = Run { count: run.count + 1, end: cursor.at, is_at_record: false };
         if cursor.end_member(b']') == Some(false) && cursor.token().is_some() {
-            (run.end, run.is_at_record) = (cursor.at(), true);
+            (run.end, run.is_at_record) = (cursor.at, true);
         }
         Some(())
     }
@@ -180,7 +176,7 @@ impl FastPath {
             cursor.skip(length);
             column
         } else {
-            let start = cursor.at();
+            let start = cursor.at;
             cursor.skip(1);
             if before == b'{' && cursor.token()? == b'}' {
                 return Some(false);
@@ -190,7 +186,7 @@ impl FastPath {
             let Some(column) = columns.find(name) else {
                 let value = *cursor;
                 *cursor = value.skip_value(*depth)?;
-                sink.extra(name, cursor.text_since(value.at())?);
+                sink.extra(name, cursor.text_since(value.at)?);
                 return Some(true);
             };
             self.predictor.learn(cursor.since(start)?, column);
@@ -231,8 +227,8 @@ impl FastPath {
         let all = start.rest()?;
         let KeyPredictor { expected, next, misses, mispredicted, .. } = predictor;
         let expected = expected.as_slice();
-        let (mut keys, mut found) = (expected[*next..].iter(), seen.narrow());
-        let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
+        let (mut keys, mut found) = (expected[*next..].iter(), seen.narrow);
+        let mut ignored = if start.at == run.end { BEFORE } else { 0 };
         let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
             let Some(head) = member.first_chunk() else { break };
@@ -255,7 +251,7 @@ impl FastPath {
                 }
             };
             let Some(key) = key else {
-                let end = start.at() + all.len() - rest.len();
+                let end = start.at + all.len() - rest.len();
                 if *misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
                     break;
                 }
@@ -293,7 +289,7 @@ impl FastPath {
             };
             rest = after;
         }
-        seen.set_narrow(found);
+        seen.narrow = found;
         *next = expected.len() - keys.len();
         // Records that were finished here had no miss.
         if run.count != count_before {
@@ -327,7 +323,7 @@ fn end_record<S: Sink>(
 ) -> Option<bool> {
     let Some(all) = seen.all_narrow().filter(|_| end - run.end <= limit) else { return Some(false) };
     if found != all {
-        seen.set_narrow(found);
+        seen.narrow = found;
         seen.fill_absent(columns, sink)?;
     }
     sink.end_record();
@@ -341,7 +337,7 @@ fn end_record<S: Sink>(
 fn take_any<S: Sink>(bytes: &[u8], column: u8, values: &mut ValueReader, sink: &mut S) -> Option<usize> {
     let mut cursor = Cursor::new(bytes, 0);
     values.read_cell(&mut cursor, usize::from(column), sink)?;
-    Some(cursor.at())
+    Some(cursor.at)
 }
 
 /// Passes a short value on to its column and returns its length. None for any other value, and if the sink refuses.

@@ -32,7 +32,7 @@ pub(super) fn read<S: Sink>(
         return Err(place.refused(mismatch, json_type(&value), &value));
     }
     let Members(pairs) = serde_json::from_slice(record).map_err(|error| located(record, start, &error))?;
-    let mut values: Vec<Option<&RawValue>> = vec![None; columns.names().len()];
+    let mut values: Vec<Option<&RawValue>> = vec![None; columns.names.len()];
     let mut extras = Vec::new();
     for (key, value) in pairs {
         match columns.find(&key).and_then(|column| values.get_mut(column)) {
@@ -43,7 +43,7 @@ pub(super) fn read<S: Sink>(
     }
     // Values borrow from the record.
     let offset = |value: &str| start + (value.as_ptr() as usize).saturating_sub(record.as_ptr() as usize) as u64;
-    for (column, (value, name)) in values.iter().zip(columns.names()).enumerate() {
+    for (column, (value, name)) in values.iter().zip(columns.names.iter()).enumerate() {
         let place = |offset| Place { row, offset, column: name };
         match value {
             None => {

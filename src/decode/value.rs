@@ -19,16 +19,12 @@ const SURELY_FINITE: usize = 200;
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
-    }
-
-    pub(super) fn at(self) -> usize {
-        self.at
     }
 
     /// The input from an earlier position up to this one.
@@ -265,7 +261,7 @@ impl ValueReader {
             b'{' | b'[' => {
                 let start = *cursor;
                 *cursor = start.skip_value(self.depth)?;
-                sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
+                sink.cell(column, Cell::Nested(cursor.text_since(start.at)?))
             }
             _ => sink.cell(column, cursor.number()?),
         };
