@@ -1,4 +1,8 @@
 //! Builds the Arrow array of one column, and checks each cell against the type of the column.
+#![expect(
+    clippy::inline_always,
+    reason = "what runs for every value: a caller that knows the kind of cell needs a fraction of it"
+)]
 
 use std::sync::Arc;
 
@@ -92,7 +96,6 @@ impl Builder {
 
     /// Appends a cell, unless it does not fit the type.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a caller that knows the variant of the cell needs a fraction of this")]
     pub(super) fn push(&mut self, cell: Cell) -> CellResult {
         let fits = match (&mut self.cells, cell) {
             (cells, Cell::Null) => each!(cells, cells => cells.push_null()),
@@ -144,7 +147,6 @@ impl Builder {
     /// Appends a string of ASCII characters: the first `length` of the block. Returns false if another way has to be
     /// taken, or none.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every string")]
     pub(super) fn push_short_string(&mut self, text: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
             TypedCells::String(cells) | TypedCells::StringOrJson(cells) | TypedCells::Name(cells, _) => {
@@ -159,7 +161,6 @@ impl Builder {
     /// Appends an integer, which is also the first `length` bytes of the block. Returns false if another way has to
     /// be taken, or none.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every integer")]
     pub(super) fn push_short_integer(&mut self, integer: i32, written: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
             TypedCells::Int64(cells) => cells.push(Some(integer.into())),

@@ -1,4 +1,5 @@
 //! The sink: writes cells into the builders of their columns, and builds batches.
+#![expect(clippy::inline_always, reason = "what runs for every value: a call would cost as much as the work")]
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -123,7 +124,6 @@ impl BatchSink for ColumnSink {
 
 impl Sink for ColumnSink {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         self.bytes += match cell {
             Cell::Null | Cell::Bool(_) => 0,
@@ -133,7 +133,6 @@ impl Sink for ColumnSink {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every string: a call would cost as much as the work")]
     fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         if self.builders[column].push_short_string(text, length) {
             self.bytes += length;
@@ -143,7 +142,6 @@ impl Sink for ColumnSink {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every integer: a call would cost as much as the work")]
     fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         if self.builders[column].push_short_integer(integer, written, length) {
             self.bytes += length;

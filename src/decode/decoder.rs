@@ -7,8 +7,8 @@ use memchr::memrchr;
 
 use super::envelope::{Envelope, EnvelopeBuilder, Level};
 use super::records::Records;
-use super::reference::{check, invalid, overlong_number};
-use super::scanner::{Refusal, ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
+use super::reference::{check, invalid};
+use super::scanner::{ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
 use super::{DecodePlan, Limits, Sink};
 use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result, Retry, excerpt};
@@ -46,18 +46,16 @@ impl<'a> InputChunk<'a> {
     }
 }
 
-/// Which token may come next.
+/// Which token may come next. Items are the keys of an object or the elements of the array of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Expect {
     #[default]
     Root,
-    KeyOrEnd,
-    Key,
+    ItemOrEnd,
+    Item,
     Colon,
     Value,
     CommaOrEnd,
-    ElementOrEnd,
-    Element,
     Nothing,
 }
 
@@ -91,7 +89,7 @@ impl Decoder {
     #[must_use]
     pub fn reference(plan: DecodePlan) -> Self {
         let mut decoder = Self::new(plan);
-        decoder.records.iter_mut().for_each(Records::use_reference);
+        decoder.records.iter_mut().for_each(|records| records.fast_path = None);
         decoder
     }
 
@@ -191,7 +189,7 @@ impl Decoder {
 
     /// Continues the value that was incomplete. Returns how many bytes of the piece it took.
     fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<usize> {
-        let found = self.measure(&mut value_end, self.passed, piece)?;
+        let found = self.measure(&mut value_end, piece)?;
         let (belongs, after) = piece.split_at(found.unwrap_or(piece.len()));
         self.keep(belongs, true);
         if found.is_none() {
@@ -254,18 +252,16 @@ impl Decoder {
                 Some(beginning) => return Err(not_an_envelope(beginning)),
                 None => return Ok(false),
             },
-            (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
-            (Expect::ElementOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
-            (Expect::CommaOrEnd, b',') if in_records => Expect::Element,
-            (Expect::CommaOrEnd, b',') => Expect::Key,
+            (Expect::ItemOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
+            (Expect::ItemOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
+            (Expect::CommaOrEnd, b',') => Expect::Item,
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.builder.is_at(Level::Root, field::DATA) => self.open(Level::Data),
             (Expect::Value, b'[') if self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS) => {
                 self.open(Level::Records)
             }
-            (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
-                return self.begin_value(chunk, sink);
-            }
+            (Expect::Value, _) | (Expect::Item | Expect::ItemOrEnd, b'"') => return self.begin_value(chunk, sink),
+            (Expect::Item | Expect::ItemOrEnd, _) if in_records => return self.begin_value(chunk, sink),
             (Expect::Nothing, _) => return Err(self.invalid(chunk, "trailing data after the JSON")),
             _ => return Err(self.invalid(chunk, "unexpected byte")),
         };
@@ -287,7 +283,7 @@ impl Decoder {
 
     fn open(&mut self, level: Level) -> Expect {
         self.builder.open(level);
-        if level == Level::Records { Expect::ElementOrEnd } else { Expect::KeyOrEnd }
+        Expect::ItemOrEnd
     }
 
     fn close(&mut self) -> Expect {
@@ -304,8 +300,8 @@ impl Decoder {
             return Err(self.invalid(chunk, &format!("unexpected `{}`", char::from(*byte))));
         }
         let offset = self.passed + chunk.at as u64;
-        let mut value_end = ValueEnd::default();
-        let Some(length) = self.measure(&mut value_end, offset, chunk.rest())? else {
+        let mut value_end = ValueEnd::new(offset);
+        let Some(length) = self.measure(&mut value_end, chunk.rest())? else {
             self.value_end = Some(value_end);
             return Ok(false);
         };
@@ -314,15 +310,9 @@ impl Decoder {
         Ok(true)
     }
 
-    /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
-    fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
-        let depth = self.limits.depth.saturating_sub(self.builder.depth());
-        let found = value_end.advance(bytes, depth).map_err(|refusal| match refusal {
-            Refusal::Depth(inner) => {
-                invalid(offset + inner as u64, &format!("more than {} open brackets", self.limits.depth))
-            }
-            Refusal::Scalar => overlong_number(offset),
-        })?;
+    /// Searches the next bytes for the end of the value, and enforces the limits on it.
+    fn measure(&self, value_end: &mut ValueEnd, bytes: &[u8]) -> Result<Option<usize>> {
+        let found = value_end.advance(bytes, self.builder.depth(), self.limits.depth)?;
         // Without records, only the limit on the body applies to values.
         let is_limited = self.expect != Expect::Value || self.records.is_some();
         if is_limited && value_end.length > self.limits.record {
@@ -337,7 +327,7 @@ impl Decoder {
         let Some(records) = self.records.as_mut().filter(|_| self.builder.is_in_records()) else { return false };
         let Some(run) = records.read_all(chunk.records(), chunk.at, sink) else { return false };
         chunk.at = run.end;
-        self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
+        self.expect = if run.is_at_record { Expect::Item } else { Expect::CommaOrEnd };
         !run.is_at_record || (run.count > 0 && sink.records_until_full() == 0)
     }
 
@@ -345,14 +335,14 @@ impl Decoder {
     fn take_value<S: Sink>(&mut self, json: &[u8], offset: u64, sink: &mut S) -> Result<()> {
         let is_record = self.builder.is_in_records();
         self.expect = match (self.expect, self.records.as_mut().filter(|_| is_record)) {
-            (Expect::Key | Expect::KeyOrEnd, _) => {
-                let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
-                self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
-                Expect::Colon
-            }
             (_, Some(records)) => {
                 records.read(json, offset, sink)?;
                 Expect::CommaOrEnd
+            }
+            (Expect::Item | Expect::ItemOrEnd, None) => {
+                let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
+                self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
+                Expect::Colon
             }
             (_, None) => {
                 let mut value = Vec::with_capacity(json.len());

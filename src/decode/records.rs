@@ -4,6 +4,10 @@
 //! that is expected and with short values. It stops at the first surprise, having taken only what is certainly good.
 //! What it stops at is read member by member, and then it goes on. Reports no errors: a record with anything invalid or
 //! unusual is undone and left to `reference`, with which this path must agree.
+#![expect(
+    clippy::inline_always,
+    reason = "what runs for every value: a call would cost as much as the work, and lack its instructions"
+)]
 
 use std::sync::Arc;
 
@@ -20,7 +24,7 @@ use crate::error::Result;
 pub(super) struct Records {
     columns: ColumnNames,
     /// None if all records are left to `reference`.
-    fast_path: Option<FastPath>,
+    pub(super) fast_path: Option<FastPath>,
     max: u64,
     pub(super) count: u64,
     /// The columns of dropped records, whose keys are not counted.
@@ -33,11 +37,6 @@ impl Records {
         let fast_path = FastPath::new(&names, limits);
         let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
         Self { columns: ColumnNames::new(names), fast_path, max: max.unwrap_or(u64::MAX), count: 0, dropped }
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    pub(super) fn use_reference(&mut self) {
-        self.fast_path = None;
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -83,7 +82,7 @@ const OUTER_DEPTH: usize = 4;
 
 /// Reads records, and learns from each what to expect of the next.
 #[derive(Debug)]
-struct FastPath {
+pub(super) struct FastPath {
     predictor: KeyPredictor,
     seen: SeenColumns,
     values: ValueReader,
@@ -213,7 +212,6 @@ impl FastPath {
     ///
     /// Few variables live from one member to the next, so that they stay in registers.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
     fn run_hot_loop<'a, V: Simd, S: Sink>(
         &mut self,
         simd: V,
@@ -342,7 +340,6 @@ fn take_any<S: Sink>(bytes: &[u8], column: u8, values: &mut ValueReader, sink: &
 
 /// Passes a short value on to its column and returns its length. None for any other value, and if the sink refuses.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
 fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sink: &mut S) -> Option<usize> {
     let ([written @ .., _], [first, text @ ..]) = (value, value);
     match first {
@@ -360,7 +357,6 @@ fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sin
 
 /// The length of the ASCII string without escapes that begins here, up to its quote.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
 fn ascii_length<V: Simd>(simd: V, text: &Bytes32) -> Option<usize> {
     let length = stops_and_non_ascii(simd, text).trailing_zeros() as usize;
     (text.get(length) == Some(&b'"')).then_some(length)

@@ -3,8 +3,10 @@
 
 use memchr::{memchr_iter, memchr2, memchr3};
 
+use super::reference::{invalid, overlong_number};
 use super::value::unescape;
 use super::{NUMBER, PaddedBytes};
+use crate::error::Result;
 
 /// Tells the strings of JSON from what is between them. Takes JSON in pieces.
 #[derive(Debug, Default)]
@@ -57,21 +59,14 @@ pub const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// Why a value is refused before its end is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// The bracket at this offset is nested too deeply.
-    Depth(usize),
-    /// A number or word that is too long.
-    Scalar,
-}
-
 /// The search for the end of one value, which may arrive in pieces.
 ///
 /// Does not validate the value: `serde_json` does once the value is complete. Refuses only what would grow without
 /// bound: nesting and numbers.
 #[derive(Debug, Default)]
 pub(super) struct ValueEnd {
+    /// Where the value begins in the response.
+    start: u64,
     /// The length of the value so far.
     pub(super) length: usize,
     depth: usize,
@@ -80,20 +75,25 @@ pub(super) struct ValueEnd {
 }
 
 impl ValueEnd {
-    /// Scans the next bytes. Returns how many of them belong to the value once its end is found.
+    pub(super) fn new(start: u64) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// Scans the next bytes of a value within `outer` brackets, which may have `limit` brackets with these. Returns how
+    /// many bytes belong to the value once its end is found.
     ///
     /// A number or word ends before the first byte that cannot belong to it.
-    pub(super) fn advance(&mut self, bytes: &[u8], depth: usize) -> Result<Option<usize>, Refusal> {
+    pub(super) fn advance(&mut self, bytes: &[u8], outer: usize, limit: usize) -> Result<Option<usize>> {
         if let (0, Some(first)) = (self.length, bytes.first()) {
             self.is_scalar = !matches!(first, b'"' | b'{' | b'[');
         }
         let before = self.length;
-        let is_complete = if self.is_scalar { self.scalar(bytes) } else { self.delimited(bytes, depth) }?;
+        let is_complete = if self.is_scalar { self.scalar(bytes) } else { self.delimited(bytes, outer, limit) }?;
         Ok(is_complete.then(|| self.length - before))
     }
 
     /// Strings, objects and arrays, which have a closing byte.
-    fn delimited(&mut self, mut bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
+    fn delimited(&mut self, mut bytes: &[u8], outer: usize, limit: usize) -> Result<bool> {
         while let Some((is_string, part)) = self.parts.next(&mut bytes) {
             if is_string {
                 self.length += part.len();
@@ -104,7 +104,10 @@ impl ValueEnd {
             }
             for byte in part {
                 match byte {
-                    b'{' | b'[' if self.depth == limit => return Err(Refusal::Depth(self.length)),
+                    b'{' | b'[' if outer + self.depth >= limit => {
+                        let offset = self.start + self.length as u64;
+                        return Err(invalid(offset, &format!("more than {limit} open brackets")));
+                    }
                     b'{' | b'[' => self.depth += 1,
                     b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                     _ => {}
@@ -119,11 +122,11 @@ impl ValueEnd {
     }
 
     /// Numbers and words, which end where something else begins.
-    fn scalar(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+    fn scalar(&mut self, bytes: &[u8]) -> Result<bool> {
         let end = bytes.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'));
         self.length += end.unwrap_or(bytes.len());
         if self.length > NUMBER {
-            return Err(Refusal::Scalar);
+            return Err(overlong_number(self.start));
         }
         Ok(end.is_some())
     }

@@ -2,6 +2,7 @@
 //!
 //! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then falls
 //! back to `reference`.
+#![expect(clippy::inline_always, reason = "what runs for every value or escape: a call would cost as much as the work")]
 
 use super::scanner::is_blank;
 use super::simd::{WIDTH, first_stop, is_stop, stop_in};
@@ -102,7 +103,6 @@ impl<'a> Cursor<'a> {
 
     /// Reads a string. Borrows it from the input, or from `scratch` if it has escapes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     pub(super) fn string<'s>(&mut self, scratch: &'s mut PaddedBytes) -> Option<&'s str>
     where
         'a: 's,
@@ -133,7 +133,6 @@ impl<'a> Cursor<'a> {
 
     /// Reads a number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     pub(super) fn number(&mut self) -> Option<Cell<'a>> {
         let start = self.at;
         if self.byte()? == b'-' {
@@ -325,7 +324,6 @@ pub(super) fn unescape(bytes: &[u8], into: &mut PaddedBytes) -> Option<usize> {
 
 /// The character of the escape sequence at the first byte, and the length of the sequence.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every escape: a call would cost as much as the work")]
 pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', letter, rest @ ..] = bytes else { return None };
     let character = match letter {
@@ -343,7 +341,6 @@ pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
 
 /// The same for what follows `\u`.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = hexadecimal(bytes)?;
     if let Some(character) = char::from_u32(first) {
