@@ -205,12 +205,10 @@ impl Builder {
         self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(&cells.cells))
     }
 
-    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, length: usize) {
         each!(&mut self.cells, cells => cells.truncate(length));
     }
 
-    /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         each!(&mut self.cells, cells => cells.reserve());
     }

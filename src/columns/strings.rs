@@ -10,7 +10,7 @@ use crate::decode::{BufferPool, Bytes32, Cell, PaddedBytes, is_blank, parts};
 use crate::error::{Result, defect};
 
 /// Strings in one buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StringBuilder {
     bytes: PaddedBytes,
     /// A zero, then the end of each string.
@@ -25,9 +25,9 @@ pub(super) struct StringBuilder {
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        let (bytes, mut ends) = (PaddedBytes::default(), PrimitiveBuilder::default());
-        ends.push(Some(0));
-        Self { bytes, ends, nulls: Nulls::default(), last_size: 0, pool: BufferPool::default(), views }
+        let mut this = Self { views, ..Self::default() };
+        this.ends.push(Some(0));
+        this
     }
 
     #[inline]
@@ -81,7 +81,6 @@ impl StringBuilder {
         self.ends.cells.len() - 1
     }
 
-    /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
         self.bytes.truncate(self.ends.cells[self.len()].unsigned_abs() as usize);

@@ -33,7 +33,6 @@ impl<'a> InputChunk<'a> {
         Self { bytes, at: 0, records_end: None }
     }
 
-    /// The bytes from the position on.
     fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }

@@ -154,7 +154,6 @@ pub(super) enum Level {
 /// Up to this number, members are compared one by one.
 const FEW: usize = 16;
 
-/// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     level: Level,

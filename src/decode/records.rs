@@ -19,7 +19,6 @@ use super::value::{Cursor, ValueReader};
 use super::{Cell, CellResult, Limits, PaddedBytes, Sink};
 use crate::error::Result;
 
-/// Reads records.
 #[derive(Debug)]
 pub(super) struct Records {
     columns: ColumnNames,

@@ -229,7 +229,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reads values.
 #[derive(Debug)]
 pub(super) struct ValueReader {
     /// Nested brackets of a value.
