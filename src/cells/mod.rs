@@ -43,16 +43,15 @@ impl Cells {
     /// A sink for rows of `columns` cells.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        let (text, values, extras) = (PaddedBytes::default(), vec![NULL; columns], Vec::new());
         let max_rows = (BLOCK_CELLS / columns.max(1)).clamp(1, BLOCK_ROWS);
         Self {
             columns,
             max_rows,
             rows: 0,
-            text,
-            values,
+            text: PaddedBytes::default(),
+            values: vec![NULL; columns],
             has_nested: false,
-            extras,
+            extras: Vec::new(),
             kept_extras: 0,
             kept: 0,
             row: 0,

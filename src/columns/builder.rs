@@ -1,4 +1,8 @@
 //! Builds the Arrow array of one column, and checks each cell against the type of the column.
+#![expect(
+    clippy::inline_always,
+    reason = "what runs for every value: a caller that knows the kind of cell needs a fraction of it"
+)]
 
 use std::sync::Arc;
 
@@ -66,7 +70,7 @@ fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Bytes32, length: usize) -
 /// Builds the array of one column.
 #[derive(Debug)]
 pub(super) struct Builder {
-    column: Column,
+    pub(super) column: Column,
     cells: TypedCells,
     /// Whether an earlier batch had integers that a float may not hold.
     had_wide: bool,
@@ -90,13 +94,8 @@ impl Builder {
         Self { column: column.clone(), cells, had_wide: false, had_others: false }
     }
 
-    pub(super) fn column(&self) -> &Column {
-        &self.column
-    }
-
     /// Appends a cell, unless it does not fit the type.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a caller that knows the variant of the cell needs a fraction of this")]
     pub(super) fn push(&mut self, cell: Cell) -> CellResult {
         let fits = match (&mut self.cells, cell) {
             (cells, Cell::Null) => each!(cells, cells => cells.push_null()),
@@ -148,7 +147,6 @@ impl Builder {
     /// Appends a string of ASCII characters: the first `length` of the block. Returns false if another way has to be
     /// taken, or none.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every string")]
     pub(super) fn push_short_string(&mut self, text: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
             TypedCells::String(cells) | TypedCells::StringOrJson(cells) | TypedCells::Name(cells, _) => {
@@ -163,7 +161,6 @@ impl Builder {
     /// Appends an integer, which is also the first `length` bytes of the block. Returns false if another way has to
     /// be taken, or none.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every integer")]
     pub(super) fn push_short_integer(&mut self, integer: i32, written: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
             TypedCells::Int64(cells) => cells.push(Some(integer.into())),
@@ -205,15 +202,13 @@ impl Builder {
 
     /// Whether there were integers that a float may not hold.
     fn has_wide(&self) -> bool {
-        self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(cells.as_slice()))
+        self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(&cells.cells))
     }
 
-    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, length: usize) {
         each!(&mut self.cells, cells => cells.truncate(length));
     }
 
-    /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         each!(&mut self.cells, cells => cells.reserve());
     }

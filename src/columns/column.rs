@@ -1,11 +1,10 @@
 //! The columns of a scan: the fixed types of promotion codes, the types that `schema=` overrides, and inferred types.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 
-use super::column_type::{ColumnType, TYPE};
+use super::column_type::ColumnType;
 use super::untyped::is_untyped;
 use crate::contract::business_object::CUSTOMER_ATTRIBUTES;
 use crate::error::Result;
@@ -42,14 +41,7 @@ impl Column {
 
     /// The Arrow field, once the type is known.
     pub(super) fn field(&self, views: bool) -> Option<Field> {
-        let column_type = self.column_type?;
-        let data_type = match column_type.arrow() {
-            DataType::Utf8 if views => DataType::Utf8View,
-            other => other,
-        };
-        let mark = column_type.mark().map(|mark| (TYPE.to_owned(), mark.to_owned()));
-        let metadata: HashMap<_, _> = mark.into_iter().collect();
-        Some(Field::new(&self.name, data_type, true).with_metadata(metadata))
+        Some(self.column_type?.field(&self.name, views))
     }
 }
 
@@ -85,22 +77,20 @@ pub fn customers(attributes: &[String], overrides: &[(String, ColumnType)]) -> V
 }
 
 fn columns(attributes: &[String], overrides: &[(String, ColumnType)], default: fn(&str) -> Column) -> Vec<Column> {
-    let column = |name: &String| match overrides.iter().find(|(overridden, _)| overridden == name) {
-        Some((_, ColumnType::String)) => Column::new(name, ColumnType::StringOrJson),
-        Some((_, column_type)) => Column::new(name, *column_type),
-        None => default(name),
-    };
-    attributes.iter().map(column).collect()
+    let given = |name: &str| Some(Column::new(name, type_of(overrides, name)?.of_any_value()));
+    attributes.iter().map(|name| given(name).unwrap_or_else(|| default(name))).collect()
+}
+
+/// The type of the column with this name.
+pub(super) fn type_of(types: &[(String, ColumnType)], name: &str) -> Option<ColumnType> {
+    types.iter().find(|(known, _)| known == name).map(|(_, found)| *found)
 }
 
 /// The same columns. A column without a type gets its type of these [`types`], if it has one there. Strings take other
 /// values too.
 #[must_use]
 pub fn frozen(columns: &[Column], types: &Types) -> Vec<Column> {
-    let found = |column: &Column| match types.iter().find(|(name, _)| *name == column.name)?.1 {
-        ColumnType::String => Some(ColumnType::StringOrJson),
-        other => Some(other),
-    };
+    let found = |column: &Column| type_of(types, &column.name).map(ColumnType::of_any_value);
     let freeze = |column: &Column| Column { column_type: column.column_type.or(found(column)), ..column.clone() };
     columns.iter().map(freeze).collect()
 }

@@ -1,5 +1,7 @@
 //! The types of columns: what each is called, and which Arrow type has its values.
 
+use std::collections::HashMap;
+
 use arrow_schema::{DataType, Field, TimeUnit};
 
 use crate::contract::codes::{AUDIENCE_TYPES, STATUSES};
@@ -16,74 +18,70 @@ pub type Names = &'static [(&'static str, i64)];
 
 const MICROSECONDS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
-/// Declares the types from one table: the name in `schema=`, the Arrow type, and the names of other libraries.
-macro_rules! column_types {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $arrow:expr, $aliases:expr;)*) => {
-        /// The type of a column.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum ColumnType {
-            $($(#[$doc])* $variant,)*
-            /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
-            StringOrJson,
-            /// The names of the values that a promotion code attribute can have; any other value as `StringOrJson`.
-            Name(Names),
-        }
-
-        impl ColumnType {
-            /// The types that `schema=` can name.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The name in `schema=`, also in a file.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                    Self::StringOrJson => self.in_files().name(),
-                    Self::Name(_) => NAME,
-                }
-            }
-
-            /// The type of its arrays. Strings can be views instead.
-            pub(super) const fn arrow(self) -> DataType {
-                match self {
-                    $(Self::$variant => $arrow,)*
-                    Self::StringOrJson => self.in_files().arrow(),
-                    Self::Name(_) => DataType::Utf8,
-                }
-            }
-
-            /// What Python and other libraries call it, without parameters.
-            const fn aliases(self) -> &'static [&'static str] {
-                match self {
-                    $(Self::$variant => $aliases,)*
-                    Self::StringOrJson | Self::Name(_) => &[],
-                }
-            }
-        }
-    };
-}
-
-column_types! {
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
     /// Strings.
-    String = "string", DataType::Utf8, &["str", "String", "Utf8", "utf8", "large_string", "string_view"];
+    String,
     /// Integers of 64 bits.
-    Int64 = "int64", DataType::Int64, &["int", "Int64", "integer"];
+    Int64,
     /// Floats of 64 bits.
-    Float64 = "float64", DataType::Float64, &["float", "Float64", "double"];
+    Float64,
     /// `true` and `false`.
-    Bool = "bool", DataType::Boolean, &["boolean", "Boolean", "bool_"];
+    Bool,
     /// Microseconds without a time zone, from `YYYY-MM-DD HH:MM:SS`.
-    Timestamp = "timestamp", MICROSECONDS, &["datetime", "Datetime", "datetime64", "date"];
+    Timestamp,
     /// Any value as compact JSON, strings in quotes.
-    Json = "json", DataType::Utf8, &["dict", "list", "struct", "Struct", "List"];
+    Json,
+    /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
+    StringOrJson,
+    /// The names of the values that a promotion code attribute can have; any other value as `StringOrJson`.
+    Name(Names),
 }
 
 impl ColumnType {
+    /// The types that `schema=` can name.
+    pub const ALL: &[Self] = &[Self::String, Self::Int64, Self::Float64, Self::Bool, Self::Timestamp, Self::Json];
+
+    /// The name in `schema=`, the Arrow type, and what Python and other libraries call it, without parameters.
+    fn row(self) -> (&'static str, DataType, &'static [&'static str]) {
+        match self {
+            Self::String | Self::StringOrJson => {
+                ("string", DataType::Utf8, &["str", "String", "Utf8", "utf8", "large_string", "string_view"])
+            }
+            Self::Int64 => ("int64", DataType::Int64, &["int", "Int64", "integer"]),
+            Self::Float64 => ("float64", DataType::Float64, &["float", "Float64", "double"]),
+            Self::Bool => ("bool", DataType::Boolean, &["boolean", "Boolean", "bool_"]),
+            Self::Timestamp => ("timestamp", MICROSECONDS, &["datetime", "Datetime", "datetime64", "date"]),
+            Self::Json => ("json", DataType::Utf8, &["dict", "list", "struct", "Struct", "List"]),
+            Self::Name(_) => (NAME, DataType::Utf8, &[]),
+        }
+    }
+
+    /// The name in `schema=`, also in a file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The Arrow field of a column.
+    pub(super) fn field(self, name: &str, views: bool) -> Field {
+        let data_type = match self.row().1 {
+            DataType::Utf8 if views => DataType::Utf8View,
+            other => other,
+        };
+        let mark = self.mark().map(|mark| (TYPE.to_owned(), mark.to_owned()));
+        Field::new(name, data_type, true).with_metadata(mark.into_iter().collect::<HashMap<_, _>>())
+    }
+
     /// The type with this name, or with a name of another library such as `timestamp[us]` or `Int64`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let bare = name.find(['[', '(', '<']).map_or(name, |end| name.split_at(end).0);
-        let is = |candidate: &&Self| candidate.name() == bare || candidate.aliases().contains(&bare);
+        let is = |candidate: &&Self| {
+            let (name, _, aliases) = candidate.row();
+            name == bare || aliases.contains(&bare)
+        };
         Self::ALL.iter().find(is).copied()
     }
 
@@ -120,9 +118,17 @@ impl ColumnType {
         }
     }
 
+    /// The type that takes any value where this one is of strings, as [`Self::in_files`] the other way around.
+    pub(super) const fn of_any_value(self) -> Self {
+        match self {
+            Self::String => Self::StringOrJson,
+            other => other,
+        }
+    }
+
     /// The name of the type of its values, for users.
     #[must_use]
-    pub const fn described(self) -> &'static str {
+    pub fn described(self) -> &'static str {
         match self {
             Self::Name(_) => Self::String.name(),
             other => other.name(),
@@ -130,18 +136,16 @@ impl ColumnType {
     }
 
     /// The mark in the metadata of a field, for types whose Arrow type is not theirs alone.
-    pub(super) const fn mark(self) -> Option<&'static str> {
-        match self {
-            Self::Json | Self::Name(_) => Some(self.name()),
-            Self::String | Self::StringOrJson | Self::Int64 | Self::Float64 | Self::Bool | Self::Timestamp => None,
-        }
+    fn mark(self) -> Option<&'static str> {
+        matches!(self, Self::Json | Self::Name(_)).then(|| self.name())
     }
 
     fn has_arrays_of(self, data_type: &DataType) -> bool {
+        let (_, arrow, _) = self.row();
         match data_type {
-            DataType::Utf8View => self.arrow() == DataType::Utf8,
-            DataType::Timestamp(unit, _) => self.arrow() == DataType::Timestamp(*unit, None),
-            other => self.arrow() == *other,
+            DataType::Utf8View => arrow == DataType::Utf8,
+            DataType::Timestamp(unit, _) => arrow == DataType::Timestamp(*unit, None),
+            other => arrow == *other,
         }
     }
 }

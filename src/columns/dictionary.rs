@@ -10,23 +10,16 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::assemble;
 use super::column_type::{ColumnType, NAME, TYPE};
 use super::values::texts;
+use super::{with_arrays, with_data_types};
 use crate::error::{Result, defect};
 
 /// The schema with names as dictionaries.
 #[must_use]
 pub fn with_dictionaries(schema: &Schema) -> SchemaRef {
     let data_type = DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into());
-    let field = |field: &Arc<Field>| {
-        if is_named(field) {
-            Arc::new(field.as_ref().clone().with_data_type(data_type.clone()))
-        } else {
-            Arc::clone(field)
-        }
-    };
-    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
+    with_data_types(schema, |field| is_named(field).then(|| data_type.clone()))
 }
 
 /// The batch with names as dictionaries.
@@ -34,15 +27,9 @@ pub fn with_dictionaries(schema: &Schema) -> SchemaRef {
 /// # Errors
 /// None for a batch of this package.
 pub fn to_dictionaries(batch: &RecordBatch) -> Result<RecordBatch> {
-    let schema = batch.schema_ref();
-    if !schema.fields().iter().any(|field| is_named(field)) {
-        return Ok(batch.clone());
-    }
-    let column = |(field, array): (&Arc<Field>, &ArrayRef)| {
-        if is_named(field) { dictionary(field, array) } else { Ok(Arc::clone(array)) }
-    };
-    let columns = schema.fields().iter().zip(batch.columns()).map(column).collect::<Result<_>>()?;
-    assemble(&with_dictionaries(schema), columns, batch.num_rows())
+    with_arrays(batch, &with_dictionaries(batch.schema_ref()), |field, array| {
+        is_named(field).then(|| dictionary(field, array)).transpose()
+    })
 }
 
 fn is_named(field: &Field) -> bool {

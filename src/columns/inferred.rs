@@ -138,7 +138,6 @@ impl Inferred {
         self.written.push(written)
     }
 
-    /// Appends a string of ASCII characters.
     #[inline]
     pub(super) fn push_short_string(&mut self, text: &Bytes32, length: usize) -> bool {
         self.observed.push(ObservedTypes::STRING.0);
@@ -158,13 +157,11 @@ impl Inferred {
         self.written.push_null()
     }
 
-    /// Drops all but the first cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.observed.truncate(cells);
         self.written.truncate(cells);
     }
 
-    /// Reserves memory for as many cells as the last array had.
     pub(super) fn reserve(&mut self) {
         self.written.reserve();
     }

@@ -11,7 +11,7 @@ use crate::decode::{BufferPool, PoolHandle};
 /// Values, with the default for each null.
 #[derive(Debug, Default)]
 pub(super) struct PrimitiveBuilder<T> {
-    cells: Vec<T>,
+    pub(super) cells: Vec<T>,
     nulls: Nulls,
     /// Length of the last array.
     last_size: usize,
@@ -29,10 +29,6 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
     pub(super) fn push_null(&mut self) -> bool {
         self.nulls.push(self.cells.len());
         self.push(Some(T::default()))
-    }
-
-    pub(super) fn as_slice(&self) -> &[T] {
-        &self.cells
     }
 
     /// Drops all but the first cells.
@@ -65,14 +61,19 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
 }
 
 impl<T: ArrowNativeType + Default> PrimitiveBuilder<T> {
-    /// Takes all cells as an array. The memory of all but the last comes back.
+    /// Takes all cells and their nulls. The memory of all but the last comes back.
+    pub(super) fn finish_values(&mut self, is_last: bool) -> (ScalarBuffer<T>, Option<NullBuffer>) {
+        let (cells, nulls) = self.take();
+        (if is_last { cells.into() } else { lend(&self.pool, cells).into() }, nulls)
+    }
+
+    /// The same as an array.
     pub(super) fn finish<A: Array + 'static>(
         &mut self,
         is_last: bool,
         array: fn(ScalarBuffer<T>, Option<NullBuffer>) -> A,
     ) -> ArrayRef {
-        let (cells, nulls) = self.take();
-        let values = if is_last { cells.into() } else { lend(&self.pool, cells).into() };
+        let (values, nulls) = self.finish_values(is_last);
         Arc::new(array(values, nulls))
     }
 }

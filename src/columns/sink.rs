@@ -1,4 +1,5 @@
 //! The sink: writes cells into the builders of their columns, and builds batches.
+#![expect(clippy::inline_always, reason = "what runs for every value: a call would cost as much as the work")]
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -77,10 +78,10 @@ impl ColumnSink {
                 builder.freeze(self.options.views)?;
             }
             let array = match builder.finish(is_last)? {
-                array if self.options.widen || builder.column().column_type.is_some() => array,
+                array if self.options.widen || builder.column.column_type.is_some() => array,
                 array => Arc::new(NullArray::new(array.len())),
             };
-            let column = builder.column();
+            let column = &builder.column;
             let field = column.field(self.options.views);
             fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
             arrays.push(array);
@@ -109,7 +110,7 @@ impl BatchSink for ColumnSink {
 
     fn mixed(&self) -> Vec<String> {
         let mixed = self.builders.iter().filter(|builder| builder.is_mixed());
-        mixed.map(|builder| builder.column().name.clone()).collect()
+        mixed.map(|builder| builder.column.name.clone()).collect()
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
@@ -123,7 +124,6 @@ impl BatchSink for ColumnSink {
 
 impl Sink for ColumnSink {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         self.bytes += match cell {
             Cell::Null | Cell::Bool(_) => 0,
@@ -133,7 +133,6 @@ impl Sink for ColumnSink {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every string: a call would cost as much as the work")]
     fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         if self.builders[column].push_short_string(text, length) {
             self.bytes += length;
@@ -143,7 +142,6 @@ impl Sink for ColumnSink {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every integer: a call would cost as much as the work")]
     fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         if self.builders[column].push_short_integer(integer, written, length) {
             self.bytes += length;

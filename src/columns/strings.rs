@@ -3,32 +3,31 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray, StringViewArray};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, OffsetBuffer};
 
-use super::primitives::{Nulls, lend};
+use super::primitives::{Nulls, PrimitiveBuilder, lend};
 use crate::decode::{BufferPool, Bytes32, Cell, PaddedBytes, is_blank, parts};
 use crate::error::{Result, defect};
 
 /// Strings in one buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StringBuilder {
     bytes: PaddedBytes,
     /// A zero, then the end of each string.
-    ends: Vec<i32>,
+    ends: PrimitiveBuilder<i32>,
     nulls: Nulls,
-    /// Cells and bytes of the last array.
-    last_size: (usize, usize),
-    bytes_pool: BufferPool<Vec<u8>>,
-    ends_pool: BufferPool<Vec<i32>>,
+    /// Bytes of the last array.
+    last_size: usize,
+    pool: BufferPool<Vec<u8>>,
     /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        let (bytes_pool, ends_pool) = (BufferPool::default(), BufferPool::default());
-        let (bytes, nulls) = (PaddedBytes::default(), Nulls::default());
-        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_pool, ends_pool, views }
+        let mut this = Self { views, ..Self::default() };
+        this.ends.push(Some(0));
+        this
     }
 
     #[inline]
@@ -54,8 +53,7 @@ impl StringBuilder {
     #[inline]
     fn end_cell(&mut self) -> bool {
         // `finish` refuses an array beyond the limit.
-        self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
-        true
+        self.ends.push(Some(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX)))
     }
 
     /// Appends a string as JSON.
@@ -80,48 +78,41 @@ impl StringBuilder {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ends.len() - 1
+        self.ends.cells.len() - 1
     }
 
-    /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
-        self.bytes.truncate(self.ends[self.ends.len() - 1].unsigned_abs() as usize);
+        self.bytes.truncate(self.ends.cells[self.len()].unsigned_abs() as usize);
         self.nulls.truncate(cells);
     }
 
     /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
-        let (cells, bytes) = self.last_size;
-        if let Some(mut ends) = self.ends_pool.take() {
-            ends.clear();
-            ends.extend_from_slice(&self.ends);
-            self.ends = ends;
-        }
-        if let Some(bytes) = self.bytes_pool.take() {
+        self.ends.reserve();
+        if let Some(bytes) = self.pool.take() {
             self.bytes.move_into(bytes);
         }
-        self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
         // The next strings may be a little longer.
-        self.bytes.reserve(bytes + bytes / 8);
+        self.bytes.reserve(self.last_size + self.last_size / 8);
     }
 
     /// Takes all cells as an array. The memory of all but the last comes back.
     pub(super) fn finish(&mut self, is_last: bool) -> Result<ArrayRef> {
-        self.last_size = (self.len(), self.bytes.len());
         let nulls = self.nulls.finish(self.len());
-        let ((mut bytes, length), ends) = (self.bytes.take(), std::mem::replace(&mut self.ends, vec![0]));
+        let ((mut bytes, length), (ends, _)) = (self.bytes.take(), self.ends.finish_values(is_last));
+        self.ends.push(Some(0));
+        self.last_size = length;
         if i32::try_from(length).is_err() {
             return Err(defect("the strings of a batch take more than 2 GiB"));
         }
-        let (values, ends) = if is_last {
+        let values = if is_last {
             bytes.truncate(length);
-            (Buffer::from_vec(bytes), Buffer::from_vec(ends))
+            Buffer::from_vec(bytes)
         } else {
-            (lend(&self.bytes_pool, bytes).slice_with_length(0, length), lend(&self.ends_pool, ends))
+            lend(&self.pool, bytes).slice_with_length(0, length)
         };
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        let strings = StringArray::try_new(offsets, values, nulls)
+        let strings = StringArray::try_new(OffsetBuffer::new(ends), values, nulls)
             .map_err(|error| defect("cannot build the string array").with_source(error))?;
         Ok(if self.views { Arc::new(StringViewArray::from(&strings)) } else { Arc::new(strings) })
     }

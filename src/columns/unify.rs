@@ -33,7 +33,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
         if column.column_type.is_none() {
             let mut observed = ObservedTypes::default();
             for batch in &batches {
-                observed = observed | Inferred::observed(values(batch, index)?);
+                observed = observed | Inferred::observed(values(batch.column(index))?);
             }
             column.column_type = Some(observed.narrowest().unwrap_or(ColumnType::String));
             if observed.is_mixed() {
@@ -46,21 +46,16 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
     }
     let schema = schema(&typed, views).ok_or_else(|| defect("a column has no type"))?;
     let convert = |batch: RecordBatch| {
-        let arrays = columns.iter().zip(&typed).enumerate().map(|(index, (column, typed))| match column.column_type {
-            None => convert(values(&batch, index)?, typed, views),
-            Some(ColumnType::Int64) if typed.column_type == Some(ColumnType::Float64) => {
-                floats(array(&batch, index)?, column)
-            }
-            Some(_) => array(&batch, index).map(Arc::clone),
+        let columns = columns.iter().zip(&typed).zip(batch.columns());
+        let arrays = columns.map(|((column, typed), array)| match column.column_type {
+            None => convert(values(array)?, typed, views),
+            Some(ColumnType::Int64) if typed.column_type == Some(ColumnType::Float64) => floats(array, column),
+            Some(_) => Ok(Arc::clone(array)),
         });
         assemble(&schema, arrays.collect::<Result<_>>()?, batch.num_rows())
     };
     let batches = batches.into_iter().map(convert).collect::<Result<_>>()?;
     Ok((schema, batches, mixed))
-}
-
-fn array(batch: &RecordBatch, index: usize) -> Result<&ArrayRef> {
-    batch.columns().get(index).ok_or_else(|| defect("a batch has too few columns"))
 }
 
 /// Integers or floats as floats.
@@ -74,8 +69,8 @@ fn floats(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
 }
 
 /// The values of an inferred column.
-fn values(batch: &RecordBatch, index: usize) -> Result<&StructArray> {
-    array(batch, index)?.as_struct_opt().ok_or_else(|| defect("a batch already has types"))
+fn values(array: &ArrayRef) -> Result<&StructArray> {
+    array.as_struct_opt().ok_or_else(|| defect("a batch already has types"))
 }
 
 /// The values as an array of the column's type.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::{Array as _, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use super::assemble;
-use super::column::{self, Column, Types};
+use super::column::{self, Types, type_of};
 use super::column_type::ColumnType;
+use super::with_arrays;
 use crate::decode::{Cell, integer};
 use crate::error::Result;
 
@@ -21,14 +21,10 @@ pub(super) fn is_untyped(field: &Field) -> bool {
 /// # Errors
 /// `Internal` when a column has values of another type.
 pub fn retyped(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
-    let typed = batch.columns().iter().zip(schema.fields()).map(|(array, field)| {
-        if array.logical_null_count() == array.len() && array.data_type() != field.data_type() {
-            new_null_array(field.data_type(), array.len())
-        } else {
-            Arc::clone(array)
-        }
-    });
-    assemble(schema, typed.collect(), batch.num_rows())
+    with_arrays(batch, schema, |field, array| {
+        let is_other = array.logical_null_count() == array.len() && array.data_type() != field.data_type();
+        Ok(is_other.then(|| new_null_array(field.data_type(), array.len())))
+    })
 }
 
 /// The schema with these types for columns that have them, and with its own for the others.
@@ -37,15 +33,11 @@ pub fn retyped(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
 /// `Internal` when it is no schema of this package.
 pub fn with_types(schema: &SchemaRef, types: &Types) -> Result<SchemaRef> {
     let known = column::types(schema)?;
-    let field = |field: &FieldRef| {
-        let of = |types: &Types| types.iter().find(|(name, _)| name == field.name()).map(|(_, found)| *found);
-        match (of(&known), of(types)) {
-            (Some(before), Some(now)) if before != now => Column::new(field.name(), now).field(false).map(Arc::new),
-            _ => Some(Arc::clone(field)),
-        }
+    let field = |field: &FieldRef| match (type_of(&known, field.name()), type_of(types, field.name())) {
+        (Some(before), Some(now)) if before != now => Arc::new(now.field(field.name(), false)),
+        _ => Arc::clone(field),
     };
-    let fields: Option<Fields> = schema.fields().iter().map(field).collect();
-    Ok(fields.map_or_else(|| Arc::clone(schema), |fields| Arc::new(Schema::new(fields))))
+    Ok(Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Fields>())))
 }
 
 /// The type for a value of a column that had none before.

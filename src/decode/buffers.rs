@@ -24,12 +24,6 @@ impl PaddedBytes {
         self.length
     }
 
-    /// Whether nothing was appended.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// The bytes that were appended.
     #[inline]
     #[must_use]
@@ -115,18 +109,12 @@ impl io::Write for PaddedBytes {
 const MAX_KEPT: usize = 3;
 
 /// Buffers of dropped batches, for the next ones.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BufferPool<T>(Arc<Mutex<Vec<T>>>);
 
 /// The way back to a pool. It does not keep the pool.
 #[derive(Debug)]
 pub struct PoolHandle<T>(Weak<Mutex<Vec<T>>>);
-
-impl<T> Default for BufferPool<T> {
-    fn default() -> Self {
-        Self(Arc::default())
-    }
-}
 
 impl<T> BufferPool<T> {
     /// A buffer of a dropped batch, with what it had.

@@ -7,8 +7,8 @@ use memchr::memrchr;
 
 use super::envelope::{Envelope, EnvelopeBuilder, Level};
 use super::records::Records;
-use super::reference::{check, invalid, overlong_number};
-use super::scanner::{Refusal, ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
+use super::reference::{check, invalid};
+use super::scanner::{ValueEnd, WithoutBlanks, has_single_blanks, is_blank};
 use super::{DecodePlan, Limits, Sink};
 use crate::contract::envelope::field;
 use crate::error::{Error, Kind, Result, Retry, excerpt};
@@ -33,7 +33,6 @@ impl<'a> InputChunk<'a> {
         Self { bytes, at: 0, records_end: None }
     }
 
-    /// The bytes from the position on.
     fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
@@ -46,22 +45,21 @@ impl<'a> InputChunk<'a> {
     }
 }
 
-/// Which token may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which token may come next. Items are the keys of an object or the elements of the array of records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Expect {
+    #[default]
     Root,
-    KeyOrEnd,
-    Key,
+    ItemOrEnd,
+    Item,
     Colon,
     Value,
     CommaOrEnd,
-    ElementOrEnd,
-    Element,
     Nothing,
 }
 
-/// Decodes one response, fed in pieces.
-#[derive(Debug)]
+/// Decodes one response, fed in pieces. The default is a decoder of a response without records.
+#[derive(Debug, Default)]
 pub struct Decoder {
     records: Option<Records>,
     limits: Limits,
@@ -72,9 +70,8 @@ pub struct Decoder {
     /// The value that is incomplete, and the search for its end.
     pending: Vec<u8>,
     value_end: Option<ValueEnd>,
-    /// How `pending` is copied in a response without records, and how many of its blanks were left out.
+    /// How `pending` is copied in a response without records.
     blanks: WithoutBlanks,
-    left_out: u64,
 }
 
 impl Decoder {
@@ -82,17 +79,7 @@ impl Decoder {
     #[must_use]
     pub fn new(plan: DecodePlan) -> Self {
         let DecodePlan { columns, max_records, limits } = plan;
-        Self {
-            records: columns.map(|columns| Records::new(columns, max_records, limits)),
-            limits,
-            expect: Expect::Root,
-            builder: EnvelopeBuilder::default(),
-            passed: 0,
-            pending: Vec::new(),
-            value_end: None,
-            blanks: WithoutBlanks::default(),
-            left_out: 0,
-        }
+        Self { records: columns.map(|columns| Records::new(columns, max_records, limits)), limits, ..Self::default() }
     }
 
     /// A decoder that reads every record on the reference path, for tests and fuzzing.
@@ -101,7 +88,7 @@ impl Decoder {
     #[must_use]
     pub fn reference(plan: DecodePlan) -> Self {
         let mut decoder = Self::new(plan);
-        decoder.records.iter_mut().for_each(Records::use_reference);
+        decoder.records.iter_mut().for_each(|records| records.fast_path = None);
         decoder
     }
 
@@ -152,7 +139,7 @@ impl Decoder {
     /// Whether any record has been decoded.
     #[must_use]
     pub fn has_records(&self) -> bool {
-        self.records.as_ref().is_some_and(|records| records.count() > 0)
+        self.records.as_ref().is_some_and(|records| records.count > 0)
     }
 
     /// Whether the JSON of the body is complete.
@@ -164,7 +151,7 @@ impl Decoder {
     /// Whether the rest of the body cannot matter: the limit is reached, and code and status already report success.
     #[must_use]
     pub fn is_satisfied(&self) -> bool {
-        self.builder.is_success() && self.records.as_ref().is_some_and(Records::is_full)
+        self.records.as_ref().is_some_and(Records::is_full) && self.builder.is_success()
     }
 
     /// The envelope so far, for a caller that stops because of [`Decoder::is_satisfied`].
@@ -172,11 +159,11 @@ impl Decoder {
     pub fn finish_early(self) -> Envelope {
         let bytes = self.received();
         let counts = self.records.map(Records::into_envelope).unwrap_or_default();
-        Envelope { members: self.builder.into_members(), bytes, ..counts }
+        Envelope { members: self.builder.envelope.members, bytes, ..counts }
     }
 
     fn received(&self) -> u64 {
-        self.passed + self.left_out + self.pending.len() as u64
+        self.passed + self.blanks.left_out + self.pending.len() as u64
     }
 
     /// Decodes a piece and returns how many bytes it took.
@@ -201,7 +188,7 @@ impl Decoder {
 
     /// Continues the value that was incomplete. Returns how many bytes of the piece it took.
     fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<usize> {
-        let found = self.measure(&mut value_end, self.passed, piece)?;
+        let found = self.measure(&mut value_end, piece)?;
         let (belongs, after) = piece.split_at(found.unwrap_or(piece.len()));
         self.keep(belongs, true);
         if found.is_none() {
@@ -209,8 +196,7 @@ impl Decoder {
             return Ok(piece.len());
         }
         let mut value = std::mem::take(&mut self.pending);
-        let length = value.len() as u64 + std::mem::take(&mut self.left_out);
-        self.blanks = WithoutBlanks::default();
+        let length = value.len() as u64 + std::mem::take(&mut self.blanks).left_out;
         if self.records.is_none() && self.expect == Expect::Value {
             // Not copied: it may be as long as the body.
             self.take_member(value, self.passed)?;
@@ -245,7 +231,7 @@ impl Decoder {
     /// Buffers bytes of the value that is incomplete: without its blanks, where it is kept whole.
     fn keep(&mut self, bytes: &[u8], is_continued: bool) {
         if self.records.is_none() && (self.value_end.is_some() || is_continued) {
-            self.left_out += self.blanks.push(bytes, &mut self.pending) as u64;
+            self.blanks.push(bytes, &mut self.pending);
         } else {
             self.pending.extend_from_slice(bytes);
         }
@@ -265,18 +251,16 @@ impl Decoder {
                 Some(beginning) => return Err(not_an_envelope(beginning)),
                 None => return Ok(false),
             },
-            (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
-            (Expect::ElementOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
-            (Expect::CommaOrEnd, b',') if in_records => Expect::Element,
-            (Expect::CommaOrEnd, b',') => Expect::Key,
+            (Expect::ItemOrEnd | Expect::CommaOrEnd, b'}') if !in_records => self.close(),
+            (Expect::ItemOrEnd | Expect::CommaOrEnd, b']') if in_records => self.close(),
+            (Expect::CommaOrEnd, b',') => Expect::Item,
             (Expect::Colon, b':') => Expect::Value,
             (Expect::Value, b'{') if self.builder.is_at(Level::Root, field::DATA) => self.open(Level::Data),
             (Expect::Value, b'[') if self.records.is_some() && self.builder.is_at(Level::Data, field::RECORDS) => {
                 self.open(Level::Records)
             }
-            (Expect::KeyOrEnd | Expect::Key, b'"') | (Expect::Value | Expect::Element | Expect::ElementOrEnd, _) => {
-                return self.begin_value(chunk, sink);
-            }
+            (Expect::Value, _) | (Expect::Item | Expect::ItemOrEnd, b'"') => return self.begin_value(chunk, sink),
+            (Expect::Item | Expect::ItemOrEnd, _) if in_records => return self.begin_value(chunk, sink),
             (Expect::Nothing, _) => return Err(self.invalid(chunk, "trailing data after the JSON")),
             _ => return Err(self.invalid(chunk, "unexpected byte")),
         };
@@ -298,7 +282,7 @@ impl Decoder {
 
     fn open(&mut self, level: Level) -> Expect {
         self.builder.open(level);
-        if level == Level::Records { Expect::ElementOrEnd } else { Expect::KeyOrEnd }
+        Expect::ItemOrEnd
     }
 
     fn close(&mut self) -> Expect {
@@ -315,8 +299,8 @@ impl Decoder {
             return Err(self.invalid(chunk, &format!("unexpected `{}`", char::from(*byte))));
         }
         let offset = self.passed + chunk.at as u64;
-        let mut value_end = ValueEnd::default();
-        let Some(length) = self.measure(&mut value_end, offset, chunk.rest())? else {
+        let mut value_end = ValueEnd::new(offset);
+        let Some(length) = self.measure(&mut value_end, chunk.rest())? else {
             self.value_end = Some(value_end);
             return Ok(false);
         };
@@ -325,15 +309,9 @@ impl Decoder {
         Ok(true)
     }
 
-    /// Searches the next bytes for the end of the value that began at `offset`, and enforces the limits on it.
-    fn measure(&self, value_end: &mut ValueEnd, offset: u64, bytes: &[u8]) -> Result<Option<usize>> {
-        let depth = self.limits.depth.saturating_sub(self.builder.depth());
-        let found = value_end.advance(bytes, depth).map_err(|refusal| match refusal {
-            Refusal::Depth(inner) => {
-                invalid(offset + inner as u64, &format!("more than {} open brackets", self.limits.depth))
-            }
-            Refusal::Scalar => overlong_number(offset),
-        })?;
+    /// Searches the next bytes for the end of the value, and enforces the limits on it.
+    fn measure(&self, value_end: &mut ValueEnd, bytes: &[u8]) -> Result<Option<usize>> {
+        let found = value_end.advance(bytes, self.builder.depth(), self.limits.depth)?;
         // Without records, only the limit on the body applies to values.
         let is_limited = self.expect != Expect::Value || self.records.is_some();
         if is_limited && value_end.length > self.limits.record {
@@ -348,7 +326,7 @@ impl Decoder {
         let Some(records) = self.records.as_mut().filter(|_| self.builder.is_in_records()) else { return false };
         let Some(run) = records.read_all(chunk.records(), chunk.at, sink) else { return false };
         chunk.at = run.end;
-        self.expect = if run.is_at_record { Expect::Element } else { Expect::CommaOrEnd };
+        self.expect = if run.is_at_record { Expect::Item } else { Expect::CommaOrEnd };
         !run.is_at_record || (run.count > 0 && sink.records_until_full() == 0)
     }
 
@@ -356,14 +334,14 @@ impl Decoder {
     fn take_value<S: Sink>(&mut self, json: &[u8], offset: u64, sink: &mut S) -> Result<()> {
         let is_record = self.builder.is_in_records();
         self.expect = match (self.expect, self.records.as_mut().filter(|_| is_record)) {
-            (Expect::Key | Expect::KeyOrEnd, _) => {
-                let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
-                self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
-                Expect::Colon
-            }
             (_, Some(records)) => {
                 records.read(json, offset, sink)?;
                 Expect::CommaOrEnd
+            }
+            (Expect::Item | Expect::ItemOrEnd, None) => {
+                let key = serde_json::from_slice(json).map_err(|_| invalid(offset, "a key is not a valid string"))?;
+                self.builder.take_key(key).map_err(|path| duplicate_key(&path))?;
+                Expect::Colon
             }
             (_, None) => {
                 let mut value = Vec::with_capacity(json.len());
@@ -385,7 +363,7 @@ impl Decoder {
         let value = String::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
         self.builder.take_value(value.into_boxed_str());
         // Without records, only the limit on the body applies.
-        if self.records.is_some() && self.builder.bytes() > self.limits.record {
+        if self.records.is_some() && self.builder.bytes > self.limits.record {
             let limit = self.limits.record;
             let message = format!("response too large: the JSON outside its records takes more than {limit} bytes");
             return Err(Error::new(Kind::ResponseTooLarge, message)

@@ -55,61 +55,41 @@ impl Envelope {
     /// A member of `data`, when `data` is an object.
     #[must_use]
     pub fn data_member(&self, name: &str) -> Option<&Member> {
-        match self.member(field::DATA) {
-            Some(Member::Object(members)) => find(members, name),
-            _ => None,
-        }
+        let Some(Member::Object(members)) = self.member(field::DATA) else { return None };
+        find(members, name)
     }
 
     /// `code`. The error is what is there instead of an integer, as JSON.
     pub fn code(&self) -> Result<i64, Option<&str>> {
-        match self.member(field::CODE) {
-            Some(Member::Json(json)) => integer(json).ok_or(Some(json)),
-            _ => Err(None),
-        }
+        let json = json(self.member(field::CODE)).ok_or(None)?;
+        integer(json).ok_or(Some(json))
     }
 
     /// A member of the envelope, when it is a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
-        match self.member(name) {
-            Some(Member::Json(json)) => serde_json::from_str(json).ok(),
-            _ => None,
-        }
+        serde_json::from_str(json(self.member(name))?).ok()
     }
 
     /// `data.status`. The error is what is there instead of a bool, as JSON.
     pub fn status(&self) -> Result<Option<bool>, &str> {
-        match self.data_member(field::STATUS) {
-            Some(Member::Json(json)) => match &**json {
-                "true" => Ok(Some(true)),
-                "false" => Ok(Some(false)),
-                "null" => Ok(None),
-                other => Err(other),
-            },
-            _ => Ok(None),
-        }
-    }
-
-    fn data_holds_more(&self) -> bool {
-        let Some(Member::Object(members)) = self.member(field::DATA) else { return false };
-        holds_more(members, self.status() == Ok(Some(true)))
+        let Some(json) = json(self.data_member(field::STATUS)) else { return Ok(None) };
+        serde_json::from_str(json).map_err(|_| json)
     }
 
     /// What the response has where its records belong.
     #[must_use]
     pub fn record_shape(&self) -> RecordShape {
-        let (path, member) = match self.member(field::DATA) {
+        let (path, members, name, is_success) = match self.member(field::DATA) {
             Some(Member::Object(members)) if members.is_empty() => return RecordShape::Empty("data {}"),
-            Some(Member::Object(members)) => ("data.data", find(members, field::RECORDS)),
-            other => ("data", other),
+            Some(Member::Object(members)) => ("data.data", members, field::RECORDS, self.status() == Ok(Some(true))),
+            _ => ("data", &self.members, field::DATA, true),
         };
-        match member {
+        match find(members, name) {
             Some(Member::Records) if self.records == 0 => RecordShape::Empty("data.data []"),
             Some(Member::Records) => RecordShape::Array,
-            None if path == "data" && holds_more(&self.members, true) => RecordShape::Misplaced(path),
+            None if holds_more(members, is_success) => RecordShape::Misplaced(path),
             None if path == "data" => RecordShape::Empty(NO_DATA),
-            None if self.data_holds_more() => RecordShape::Misplaced(path),
             None => RecordShape::Empty("data.data absent"),
             Some(Member::Json(json)) => match (path, without_space(json).as_str()) {
                 ("data", "[]") => RecordShape::Empty("data []"),
@@ -145,6 +125,13 @@ fn integer(json: &str) -> Option<i64> {
     })
 }
 
+fn json(member: Option<&Member>) -> Option<&str> {
+    match member? {
+        Member::Json(json) => Some(json),
+        Member::Object(_) | Member::Records => None,
+    }
+}
+
 fn find<'a>(members: &'a [(String, Member)], name: &str) -> Option<&'a Member> {
     members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
 }
@@ -154,9 +141,11 @@ fn without_space(json: &str) -> String {
     json.chars().take(64).filter(|character| !character.is_ascii_whitespace()).collect()
 }
 
-/// The containers that the decoder walks. All others are values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The containers that the decoder walks, each within the one before it. All others are values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Level {
+    #[default]
+    Outside,
     Root,
     Data,
     Records,
@@ -165,65 +154,69 @@ pub(super) enum Level {
 /// Up to this number, members are compared one by one.
 const FEW: usize = 16;
 
-/// Builds the envelope.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
-    levels: Vec<Level>,
+    level: Level,
     key: String,
-    /// The keys of each level, once it has more than a few.
-    root_keys: HashSet<String>,
-    data_keys: HashSet<String>,
-    root: Vec<(String, Member)>,
-    data: Vec<(String, Member)>,
+    /// The keys of this level, once it has more than a few.
+    keys: HashSet<String>,
+    /// The members so far.
+    pub(super) envelope: Envelope,
     /// The memory of all keys and values.
-    bytes: usize,
-    code_is_success: bool,
-    status_is_true: bool,
+    pub(super) bytes: usize,
 }
 
 impl EnvelopeBuilder {
     pub(super) fn depth(&self) -> usize {
-        self.levels.len()
+        self.level as usize
     }
 
     pub(super) fn is_in_records(&self) -> bool {
-        self.levels.last() == Some(&Level::Records)
+        self.level == Level::Records
     }
 
     /// Whether the next value belongs to this key of this container.
     pub(super) fn is_at(&self, level: Level, key: &str) -> bool {
-        self.levels.last() == Some(&level) && self.key == key
+        self.level == level && self.key == key
     }
 
     pub(super) fn open(&mut self, level: Level) {
-        self.levels.push(level);
+        match level {
+            Level::Data => self.add(Member::Object(Vec::new())),
+            Level::Records => self.add(Member::Records),
+            Level::Outside | Level::Root => {}
+        }
+        self.enter(level);
     }
 
     /// Closes the innermost container. Returns whether it was the envelope itself.
     pub(super) fn close(&mut self) -> bool {
-        match self.levels.pop() {
-            Some(Level::Data) => {
-                let data = std::mem::take(&mut self.data);
-                self.root.push((field::DATA.to_owned(), Member::Object(data)));
-            }
-            Some(Level::Records) => self.data.push((field::RECORDS.to_owned(), Member::Records)),
-            Some(Level::Root) | None => {}
-        }
-        self.levels.is_empty()
+        self.enter(match self.level {
+            Level::Records => Level::Data,
+            Level::Data => Level::Root,
+            Level::Root | Level::Outside => Level::Outside,
+        });
+        self.level == Level::Outside
+    }
+
+    fn enter(&mut self, level: Level) {
+        self.level = level;
+        self.keys.clear();
     }
 
     /// Adds a key. The error is the path of a key that the envelope already has.
     pub(super) fn take_key(&mut self, key: String) -> Result<(), String> {
-        let is_data = self.levels.last() == Some(&Level::Data);
-        let (members, keys, prefix) =
-            if is_data { (&self.data, &mut self.data_keys, "data.") } else { (&self.root, &mut self.root_keys, "") };
+        let (members, prefix) = match self.envelope.members.last() {
+            Some((_, Member::Object(data))) if self.level == Level::Data => (data, "data."),
+            _ => (&self.envelope.members, ""),
+        };
         let is_repeated = if members.len() < FEW {
-            members.iter().any(|(known, _)| *known == key)
+            find(members, &key).is_some()
         } else {
-            if keys.is_empty() {
-                keys.extend(members.iter().map(|(known, _)| known.clone()));
+            if self.keys.is_empty() {
+                self.keys.extend(members.iter().map(|(known, _)| known.clone()));
             }
-            !keys.insert(key.clone())
+            !self.keys.insert(key.clone())
         };
         if is_repeated {
             return Err(format!("{prefix}{key}"));
@@ -233,35 +226,22 @@ impl EnvelopeBuilder {
         Ok(())
     }
 
-    /// The memory of the keys and values so far.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Adds the value of the last key.
     pub(super) fn take_value(&mut self, value: Box<str>) {
         self.bytes += value.len();
-        let name = std::mem::take(&mut self.key);
-        let is_data = self.levels.last() == Some(&Level::Data);
-        match name.as_str() {
-            field::CODE if !is_data => self.code_is_success = integer(&value) == Some(CODE_SUCCESS),
-            field::STATUS if is_data => self.status_is_true = &*value == "true",
-            _ => {}
+        self.add(Member::Json(value));
+    }
+
+    fn add(&mut self, member: Member) {
+        let named = (std::mem::take(&mut self.key), member);
+        match self.envelope.members.last_mut() {
+            Some((_, Member::Object(data))) if self.level == Level::Data => data.push(named),
+            _ => self.envelope.members.push(named),
         }
-        let members = if is_data { &mut self.data } else { &mut self.root };
-        members.push((name, Member::Json(value)));
     }
 
     /// Whether code and status have arrived and report success.
     pub(super) fn is_success(&self) -> bool {
-        self.code_is_success && self.status_is_true
-    }
-
-    /// All members so far, with the open containers closed.
-    pub(super) fn into_members(mut self) -> Vec<(String, Member)> {
-        while !self.levels.is_empty() {
-            self.close();
-        }
-        self.root
+        self.envelope.code() == Ok(CODE_SUCCESS) && self.envelope.status() == Ok(Some(true))
     }
 }

@@ -13,13 +13,12 @@ use super::{Cell, Sink};
 /// Up to this number, names are compared one by one: for a small response that is faster than hashing them.
 const FEW: usize = 32;
 
-/// Maps names to columns and counts records.
+/// Maps names to columns and counts records without them.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
-    names: Arc<[String]>,
+    pub(super) names: Arc<[String]>,
     /// The column of each name, if there are more than a few names.
     index: Option<HashMap<String, usize>>,
-    records: u64,
     /// For each column, the records without its key.
     absent: Vec<u64>,
 }
@@ -29,11 +28,7 @@ impl ColumnNames {
         let index = || names.iter().enumerate().map(|(column, name)| (name.clone(), column)).collect();
         let index = (names.len() > FEW).then(index);
         let absent = vec![0; names.len()];
-        Self { names, index, records: 0, absent }
-    }
-
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
+        Self { names, index, absent }
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
@@ -48,15 +43,9 @@ impl ColumnNames {
         self.absent[column] += 1;
     }
 
-    /// Counts a complete record.
-    #[inline]
-    pub(super) fn count_record(&mut self) {
-        self.records += 1;
-    }
-
-    /// For each column the records with its key.
-    pub(super) fn present(&self) -> Vec<u64> {
-        self.absent.iter().map(|absent| self.records.saturating_sub(*absent)).collect()
+    /// For each column how many of these records have its key.
+    pub(super) fn present(&self, records: u64) -> Vec<u64> {
+        self.absent.iter().map(|absent| records.saturating_sub(*absent)).collect()
     }
 }
 
@@ -67,7 +56,7 @@ const NARROW: usize = u64::BITS as usize;
 #[derive(Debug)]
 pub(super) struct SeenColumns {
     /// A bit for each of the first columns that was read.
-    narrow: u64,
+    pub(super) narrow: u64,
     /// The bits of the first columns.
     all_narrow: u64,
     /// Number of the current record.
@@ -91,17 +80,6 @@ impl SeenColumns {
     /// The bit of a column, if it has one.
     pub(super) fn bit(column: usize) -> Option<u64> {
         (column < NARROW).then(|| 1 << column)
-    }
-
-    /// The bits of the columns that were read.
-    #[inline]
-    pub(super) fn narrow(&self) -> u64 {
-        self.narrow
-    }
-
-    #[inline]
-    pub(super) fn set_narrow(&mut self, narrow: u64) {
-        self.narrow = narrow;
     }
 
     /// Marks a column as read. Returns false if it was already.
@@ -213,7 +191,7 @@ struct Field {
 }
 
 /// The known keys in the order of a record, and the position in the current record.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct KeyPredictor {
     pub(super) expected: Vec<Expected>,
     /// As many as `expected`.
@@ -233,10 +211,9 @@ pub(super) struct KeyPredictor {
 impl KeyPredictor {
     /// Expects the keys of these columns in their order, without white space.
     pub(super) fn new(names: &[String]) -> Self {
-        let max_fields = names.len() + OTHERS;
         let (expected, fields) = (Vec::with_capacity(names.len()), Vec::with_capacity(names.len()));
-        let (next, misses, is_guess, mispredicted, patience) = (0, 0, false, 0, MIN_PATIENCE);
-        let mut this = Self { expected, fields, max_fields, next, misses, is_guess, mispredicted, patience };
+        let (max_fields, patience) = (names.len() + OTHERS, MIN_PATIENCE);
+        let mut this = Self { expected, fields, max_fields, patience, ..Self::default() };
         let mut written = String::new();
         // A name with a stop byte has to be escaped.
         for (column, name) in names.iter().enumerate().filter(|(_, name)| !name.bytes().any(is_stop)) {

@@ -17,7 +17,7 @@ mod value;
 
 use std::sync::Arc;
 
-pub use buffers::{BufferPool, PaddedBytes, PoolHandle};
+pub(crate) use buffers::{BufferPool, PaddedBytes, PoolHandle};
 pub use decoder::Decoder;
 pub(crate) use decoder::too_large;
 pub use envelope::{Envelope, Member, NO_DATA, RecordShape};

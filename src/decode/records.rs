@@ -4,6 +4,10 @@
 //! that is expected and with short values. It stops at the first surprise, having taken only what is certainly good.
 //! What it stops at is read member by member, and then it goes on. Reports no errors: a record with anything invalid or
 //! unusual is undone and left to `reference`, with which this path must agree.
+#![expect(
+    clippy::inline_always,
+    reason = "what runs for every value: a call would cost as much as the work, and lack its instructions"
+)]
 
 use std::sync::Arc;
 
@@ -15,14 +19,13 @@ use super::value::{Cursor, ValueReader};
 use super::{Cell, CellResult, Limits, PaddedBytes, Sink};
 use crate::error::Result;
 
-/// Reads records.
 #[derive(Debug)]
 pub(super) struct Records {
     columns: ColumnNames,
     /// None if all records are left to `reference`.
-    fast_path: Option<FastPath>,
+    pub(super) fast_path: Option<FastPath>,
     max: u64,
-    count: u64,
+    pub(super) count: u64,
     /// The columns of dropped records, whose keys are not counted.
     dropped: ColumnNames,
 }
@@ -33,15 +36,6 @@ impl Records {
         let fast_path = FastPath::new(&names, limits);
         let dropped = ColumnNames::new(if max.is_some() { Arc::clone(&names) } else { Arc::default() });
         Self { columns: ColumnNames::new(names), fast_path, max: max.unwrap_or(u64::MAX), count: 0, dropped }
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    pub(super) fn use_reference(&mut self) {
-        self.fast_path = None;
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -65,7 +59,7 @@ impl Records {
     /// Reads one complete record of any content, which begins at `start` in the response.
     pub(super) fn read<S: Sink>(&mut self, record: &[u8], start: u64, sink: &mut S) -> Result<()> {
         if !self.is_full() {
-            reference::read(record, self.count, start, &mut self.columns, sink)?;
+            reference::read(record, self.count, start, &mut self.columns, sink).inspect_err(|_| sink.undo_record())?;
         } else if record.first() == Some(&b'{') {
             reference::read(record, self.count, start, &mut self.dropped, &mut Dropped)?;
         } else {
@@ -77,7 +71,8 @@ impl Records {
 
     /// An envelope with the counts alone.
     pub(super) fn into_envelope(self) -> Envelope {
-        Envelope { records: self.count, present: self.columns.present(), ..Envelope::default() }
+        let present = self.columns.present(self.count.min(self.max));
+        Envelope { records: self.count, present, ..Envelope::default() }
     }
 }
 
@@ -86,7 +81,7 @@ const OUTER_DEPTH: usize = 4;
 
 /// Reads records, and learns from each what to expect of the next.
 #[derive(Debug)]
-struct FastPath {
+pub(super) struct FastPath {
     predictor: KeyPredictor,
     seen: SeenColumns,
     values: ValueReader,
@@ -144,24 +139,23 @@ impl FastPath {
         (cursor.token()? == b'{').then_some(())?;
         loop {
             cursor = with_widest!(simd => self.run_hot_loop(simd, cursor, run, max, columns, sink))?;
-            let before = if cursor.at() == run.end { b'{' } else { b',' };
+            let before = if cursor.at == run.end { b'{' } else { b',' };
             if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
             }
         }
         cursor.skip(1);
-        if cursor.at() - run.end > self.max_record {
+        if cursor.at - run.end > self.max_record {
             return None;
         }
         if !self.seen.is_complete() {
             self.seen.fill_absent(columns, sink)?;
         }
         self.predictor.end_record(&self.seen);
-        columns.count_record();
         sink.end_record();
-        *run = Run { count: run.count + 1, end: cursor.at(), is_at_record: false };
+        *run = Run { count: run.count + 1, end: cursor.at, is_at_record: false };
         if cursor.end_member(b']') == Some(false) && cursor.token().is_some() {
-            (run.end, run.is_at_record) = (cursor.at(), true);
+            (run.end, run.is_at_record) = (cursor.at, true);
         }
         Some(())
     }
@@ -180,7 +174,7 @@ impl FastPath {
             cursor.skip(length);
             column
         } else {
-            let start = cursor.at();
+            let start = cursor.at;
             cursor.skip(1);
             if before == b'{' && cursor.token()? == b'}' {
                 return Some(false);
@@ -190,7 +184,7 @@ impl FastPath {
             let Some(column) = columns.find(name) else {
                 let value = *cursor;
                 *cursor = value.skip_value(*depth)?;
-                sink.extra(name, cursor.text_since(value.at())?);
+                sink.extra(name, cursor.text_since(value.at)?);
                 return Some(true);
             };
             self.predictor.learn(cursor.since(start)?, column);
@@ -217,7 +211,6 @@ impl FastPath {
     ///
     /// Few variables live from one member to the next, so that they stay in registers.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
     fn run_hot_loop<'a, V: Simd, S: Sink>(
         &mut self,
         simd: V,
@@ -231,8 +224,8 @@ impl FastPath {
         let all = start.rest()?;
         let KeyPredictor { expected, next, misses, mispredicted, .. } = predictor;
         let expected = expected.as_slice();
-        let (mut keys, mut found) = (expected[*next..].iter(), seen.narrow());
-        let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
+        let (mut keys, mut found) = (expected[*next..].iter(), seen.narrow);
+        let mut ignored = if start.at == run.end { BEFORE } else { 0 };
         let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
             let Some(head) = member.first_chunk() else { break };
@@ -255,7 +248,7 @@ impl FastPath {
                 }
             };
             let Some(key) = key else {
-                let end = start.at() + all.len() - rest.len();
+                let end = start.at + all.len() - rest.len();
                 if *misses > 0 || !rest.starts_with(b"},{") || run.count + 1 >= max {
                     break;
                 }
@@ -293,7 +286,7 @@ impl FastPath {
             };
             rest = after;
         }
-        seen.set_narrow(found);
+        seen.narrow = found;
         *next = expected.len() - keys.len();
         // Records that were finished here had no miss.
         if run.count != count_before {
@@ -327,10 +320,9 @@ fn end_record<S: Sink>(
 ) -> Option<bool> {
     let Some(all) = seen.all_narrow().filter(|_| end - run.end <= limit) else { return Some(false) };
     if found != all {
-        seen.set_narrow(found);
+        seen.narrow = found;
         seen.fill_absent(columns, sink)?;
     }
-    columns.count_record();
     sink.end_record();
     (run.count, run.end) = (run.count + 1, end + 1);
     Some(true)
@@ -342,12 +334,11 @@ fn end_record<S: Sink>(
 fn take_any<S: Sink>(bytes: &[u8], column: u8, values: &mut ValueReader, sink: &mut S) -> Option<usize> {
     let mut cursor = Cursor::new(bytes, 0);
     values.read_cell(&mut cursor, usize::from(column), sink)?;
-    Some(cursor.at())
+    Some(cursor.at)
 }
 
 /// Passes a short value on to its column and returns its length. None for any other value, and if the sink refuses.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
 fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sink: &mut S) -> Option<usize> {
     let ([written @ .., _], [first, text @ ..]) = (value, value);
     match first {
@@ -365,7 +356,6 @@ fn take_value<V: Simd, S: Sink>(simd: V, column: usize, value: &[u8; VALUE], sin
 
 /// The length of the ASCII string without escapes that begins here, up to its quote.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
 fn ascii_length<V: Simd>(simd: V, text: &Bytes32) -> Option<usize> {
     let length = stops_and_non_ascii(simd, text).trailing_zeros() as usize;
     (text.get(length) == Some(&b'"')).then_some(length)

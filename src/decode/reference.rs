@@ -16,8 +16,7 @@ use crate::error::{Error, Kind, Result};
 /// Bytes of a value in the details of an error.
 const VALUE_BYTES: usize = 200;
 
-/// Reads the record with this number, which begins at `start` in the response. After an error the sink holds nothing of
-/// it.
+/// Reads the record with this number, which begins at `start` in the response. After an error it has to be undone.
 pub(super) fn read<S: Sink>(
     record: &[u8],
     row: u64,
@@ -25,14 +24,6 @@ pub(super) fn read<S: Sink>(
     columns: &mut ColumnNames,
     sink: &mut S,
 ) -> Result<()> {
-    let result = fill(record, row, start, columns, sink);
-    if result.is_err() {
-        sink.undo_record();
-    }
-    result
-}
-
-fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames, sink: &mut S) -> Result<()> {
     if record.first() != Some(&b'{') {
         check(record, start)?;
         let place = Place { row, offset: start, column: "" };
@@ -41,7 +32,7 @@ fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames,
         return Err(place.refused(mismatch, json_type(&value), &value));
     }
     let Members(pairs) = serde_json::from_slice(record).map_err(|error| located(record, start, &error))?;
-    let mut values: Vec<Option<&RawValue>> = vec![None; columns.names().len()];
+    let mut values: Vec<Option<&RawValue>> = vec![None; columns.names.len()];
     let mut extras = Vec::new();
     for (key, value) in pairs {
         match columns.find(&key).and_then(|column| values.get_mut(column)) {
@@ -52,7 +43,7 @@ fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames,
     }
     // Values borrow from the record.
     let offset = |value: &str| start + (value.as_ptr() as usize).saturating_sub(record.as_ptr() as usize) as u64;
-    for (column, (value, name)) in values.iter().zip(columns.names()).enumerate() {
+    for (column, (value, name)) in values.iter().zip(columns.names.iter()).enumerate() {
         let place = |offset| Place { row, offset, column: name };
         match value {
             None => {
@@ -67,7 +58,6 @@ fn fill<S: Sink>(record: &[u8], row: u64, start: u64, columns: &mut ColumnNames,
         sink.extra(key, value.get());
     }
     values.iter().enumerate().filter(|(_, value)| value.is_none()).for_each(|(column, _)| columns.count_absent(column));
-    columns.count_record();
     sink.end_record();
     Ok(())
 }

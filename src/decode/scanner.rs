@@ -3,7 +3,10 @@
 
 use memchr::{memchr_iter, memchr2, memchr3};
 
-use super::NUMBER;
+use super::reference::{invalid, overlong_number};
+use super::value::unescape;
+use super::{NUMBER, PaddedBytes};
+use crate::error::Result;
 
 /// Tells the strings of JSON from what is between them. Takes JSON in pieces.
 #[derive(Debug, Default)]
@@ -56,21 +59,14 @@ pub const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// Why a value is refused before its end is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// The bracket at this offset is nested too deeply.
-    Depth(usize),
-    /// A number or word that is too long.
-    Scalar,
-}
-
 /// The search for the end of one value, which may arrive in pieces.
 ///
 /// Does not validate the value: `serde_json` does once the value is complete. Refuses only what would grow without
 /// bound: nesting and numbers.
 #[derive(Debug, Default)]
 pub(super) struct ValueEnd {
+    /// Where the value begins in the response.
+    start: u64,
     /// The length of the value so far.
     pub(super) length: usize,
     depth: usize,
@@ -79,20 +75,25 @@ pub(super) struct ValueEnd {
 }
 
 impl ValueEnd {
-    /// Scans the next bytes. Returns how many of them belong to the value once its end is found.
+    pub(super) fn new(start: u64) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// Scans the next bytes of a value within `outer` brackets, which may have `limit` brackets with these. Returns how
+    /// many bytes belong to the value once its end is found.
     ///
     /// A number or word ends before the first byte that cannot belong to it.
-    pub(super) fn advance(&mut self, bytes: &[u8], depth: usize) -> Result<Option<usize>, Refusal> {
+    pub(super) fn advance(&mut self, bytes: &[u8], outer: usize, limit: usize) -> Result<Option<usize>> {
         if let (0, Some(first)) = (self.length, bytes.first()) {
             self.is_scalar = !matches!(first, b'"' | b'{' | b'[');
         }
         let before = self.length;
-        let is_complete = if self.is_scalar { self.scalar(bytes) } else { self.delimited(bytes, depth) }?;
+        let is_complete = if self.is_scalar { self.scalar(bytes) } else { self.delimited(bytes, outer, limit) }?;
         Ok(is_complete.then(|| self.length - before))
     }
 
     /// Strings, objects and arrays, which have a closing byte.
-    fn delimited(&mut self, mut bytes: &[u8], limit: usize) -> Result<bool, Refusal> {
+    fn delimited(&mut self, mut bytes: &[u8], outer: usize, limit: usize) -> Result<bool> {
         while let Some((is_string, part)) = self.parts.next(&mut bytes) {
             if is_string {
                 self.length += part.len();
@@ -103,7 +104,10 @@ impl ValueEnd {
             }
             for byte in part {
                 match byte {
-                    b'{' | b'[' if self.depth == limit => return Err(Refusal::Depth(self.length)),
+                    b'{' | b'[' if outer + self.depth >= limit => {
+                        let offset = self.start + self.length as u64;
+                        return Err(invalid(offset, &format!("more than {limit} open brackets")));
+                    }
                     b'{' | b'[' => self.depth += 1,
                     b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                     _ => {}
@@ -118,11 +122,11 @@ impl ValueEnd {
     }
 
     /// Numbers and words, which end where something else begins.
-    fn scalar(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+    fn scalar(&mut self, bytes: &[u8]) -> Result<bool> {
         let end = bytes.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'));
         self.length += end.unwrap_or(bytes.len());
         if self.length > NUMBER {
-            return Err(Refusal::Scalar);
+            return Err(overlong_number(self.start));
         }
         Ok(end.is_some())
     }
@@ -159,11 +163,13 @@ pub(super) fn has_single_blanks(json: &[u8]) -> bool {
 pub(super) struct WithoutBlanks {
     parts: Parts,
     after_blank: bool,
+    /// How many blanks were left out.
+    pub(super) left_out: u64,
 }
 
 impl WithoutBlanks {
-    /// Appends the next piece. Returns how many blanks were left out.
-    pub(super) fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> usize {
+    /// Appends the next piece.
+    pub(super) fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         let (before, mut rest) = (out.len(), piece);
         while let Some((is_string, part)) = self.parts.next(&mut rest) {
             for run in part.chunk_by(|one, other| is_string || is_blank(*one) == is_blank(*other)) {
@@ -176,7 +182,7 @@ impl WithoutBlanks {
                 self.after_blank = is_blank;
             }
         }
-        piece.len() - (out.len() - before)
+        self.left_out += (piece.len() - (out.len() - before)) as u64;
     }
 }
 
@@ -192,11 +198,13 @@ pub struct JsonSize {
 /// What a value of valid JSON takes as objects of Python.
 #[must_use]
 pub fn json_size(json: &str) -> JsonSize {
-    let mut size = JsonSize { values: 1, text: 0 };
+    let (mut size, mut unescaped) = (JsonSize { values: 1, text: 0 }, PaddedBytes::default());
     for (is_string, part) in parts(json.as_bytes()) {
         if is_string {
             let text = part.strip_suffix(b"\"").unwrap_or(part).get(1..).unwrap_or_default();
-            size.text += if text.contains(&b'\\') { escaped_bytes(text) } else { text_bytes(text) };
+            let has_escapes = text.contains(&b'\\') && unescape(&part[1..], &mut unescaped).is_some();
+            let text_of = |text| width(text) * characters(text);
+            size.text += if has_escapes { text_of(unescaped.as_slice()) } else { text_bytes(text) };
         } else {
             size.values += part.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
         }
@@ -207,49 +215,30 @@ pub fn json_size(json: &str) -> JsonSize {
 /// The memory of a text in Python: all its characters take as many bytes as the widest, which are 1, 2 or 4.
 #[must_use]
 pub fn text_bytes(text: &[u8]) -> usize {
-    let is_character = |byte: &&u8| **byte & 0xC0 != 0x80;
-    match text.iter().max() {
-        Some(byte) if is_wide(*byte) => text.iter().filter(is_character).count() * width(*byte),
-        _ => text.len(),
+    match width(text) {
+        1 => text.len(),
+        width => width * characters(text),
     }
 }
 
 /// Whether some character of a text takes more than one byte in Python.
 #[must_use]
 pub fn has_wide(text: &str) -> bool {
-    text.bytes().max().is_some_and(is_wide)
+    width(text.as_bytes()) > 1
 }
 
-/// Whether a character with this first byte takes more than one byte in Python: one beyond U+00FF.
-const fn is_wide(first: u8) -> bool {
-    first > 0xC3
-}
-
-const fn width(first: u8) -> usize {
-    if first < 0xF0 { 2 } else { 4 }
-}
-
-/// As [`text_bytes`], of the text between the quotes of valid JSON.
-#[cold]
-fn escaped_bytes(text: &[u8]) -> usize {
-    let (mut count, mut widest) = (0, text.iter().copied().max().filter(|byte| is_wide(*byte)).map_or(1, width));
-    let text = String::from_utf8_lossy(text);
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        count += 1;
-        if character == '\\' && characters.next() == Some('u') {
-            let (digits, rest) = characters.as_str().split_at_checked(4).unwrap_or_default();
-            characters = rest.chars();
-            match u32::from_str_radix(digits, 16).unwrap_or_default() {
-                0xD800..=0xDBFF => widest = 4,
-                // The second half of a character.
-                0xDC00..=0xDFFF => count -= 1,
-                0x100.. => widest = widest.max(2),
-                _ => {}
-            }
-        }
+/// Bytes in Python of the widest character of a text.
+fn width(text: &[u8]) -> usize {
+    match text.iter().copied().max() {
+        // The first bytes of characters beyond U+FFFF and U+00FF.
+        Some(0xF0..) => 4,
+        Some(0xC4..) => 2,
+        _ => 1,
     }
-    count * widest
+}
+
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 #[cfg(test)]
@@ -294,11 +283,11 @@ mod tests {
     fn blanks_between_tokens_become_one_in_pieces_of_any_size() {
         let json = "{ \"a  \\\" b\" :\t\n[1  ,\r\n 2 3],\"\\\\\":  true   }";
         for size in 1..json.len() {
-            let (mut out, mut blanks, mut left_out) = (Vec::new(), WithoutBlanks::default(), 0);
+            let (mut out, mut blanks) = (Vec::new(), WithoutBlanks::default());
             for piece in json.as_bytes().chunks(size) {
-                left_out += blanks.push(piece, &mut out);
+                blanks.push(piece, &mut out);
             }
-            assert_eq!(left_out, json.len() - out.len(), "{size}");
+            assert_eq!(blanks.left_out, (json.len() - out.len()) as u64, "{size}");
             assert!(!has_single_blanks(json.as_bytes()) && has_single_blanks(b"{ \"a\": \"b c\" }"));
             assert_eq!(String::from_utf8(out).expect("UTF-8"), "{ \"a  \\\" b\" : [1 , 2 3],\"\\\\\": true }");
         }

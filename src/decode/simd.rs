@@ -1,4 +1,5 @@
 //! Finds bytes in blocks of 32 with the SIMD instructions of the processor. The only file that names the SIMD crate.
+#![expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
 
 pub(super) use fearless_simd::{Level, Simd, dispatch};
 
@@ -36,14 +37,12 @@ pub(super) use {with_baseline, with_widest};
 
 /// The bytes that are the same in both.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
 pub(super) fn same<V: Simd>(simd: V, one: &Bytes32, other: &Bytes32) -> u32 {
     mask(u8x32::simd_from(simd, *one).simd_eq(u8x32::simd_from(simd, *other)).to_bitmask())
 }
 
 /// The quotes, backslashes and control characters, and all bytes that are not ASCII.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 pub(super) fn stops_and_non_ascii<V: Simd>(simd: V, block: &Bytes32) -> u32 {
     let bytes = u8x32::simd_from(simd, *block);
     // Flipping a bit moves the quote to the end of the control characters. What is not ASCII is negative.
@@ -54,7 +53,6 @@ pub(super) fn stops_and_non_ascii<V: Simd>(simd: V, block: &Bytes32) -> u32 {
 
 /// The quotes, backslashes and control characters.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 pub(super) fn stops<V: Simd>(simd: V, block: &Bytes32) -> u32 {
     let signed: i8x32<V> = u8x32::simd_from(simd, *block).bitcast();
     stops_and_non_ascii(simd, block) & !mask(signed.simd_lt(i8x32::splat(simd, 0)).to_bitmask())
@@ -62,7 +60,6 @@ pub(super) fn stops<V: Simd>(simd: V, block: &Bytes32) -> u32 {
 
 /// A mask of 32 bits.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 #[expect(clippy::cast_possible_truncation, reason = "a block has 32 bytes")]
 fn mask(bits: u64) -> u32 {
     bits as u32

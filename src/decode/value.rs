@@ -2,6 +2,7 @@
 //!
 //! Every method returns none for JSON that is invalid, incomplete or unusual, without a reason: the caller then falls
 //! back to `reference`.
+#![expect(clippy::inline_always, reason = "what runs for every value or escape: a call would cost as much as the work")]
 
 use super::scanner::is_blank;
 use super::simd::{WIDTH, first_stop, is_stop, stop_in};
@@ -19,16 +20,12 @@ const SURELY_FINITE: usize = 200;
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
-    }
-
-    pub(super) fn at(self) -> usize {
-        self.at
     }
 
     /// The input from an earlier position up to this one.
@@ -106,7 +103,6 @@ impl<'a> Cursor<'a> {
 
     /// Reads a string. Borrows it from the input, or from `scratch` if it has escapes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     pub(super) fn string<'s>(&mut self, scratch: &'s mut PaddedBytes) -> Option<&'s str>
     where
         'a: 's,
@@ -137,7 +133,6 @@ impl<'a> Cursor<'a> {
 
     /// Reads a number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     pub(super) fn number(&mut self) -> Option<Cell<'a>> {
         let start = self.at;
         if self.byte()? == b'-' {
@@ -234,7 +229,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reads values.
 #[derive(Debug)]
 pub(super) struct ValueReader {
     /// Nested brackets of a value.
@@ -265,7 +259,7 @@ impl ValueReader {
             b'{' | b'[' => {
                 let start = *cursor;
                 *cursor = start.skip_value(self.depth)?;
-                sink.cell(column, Cell::Nested(cursor.text_since(start.at())?))
+                sink.cell(column, Cell::Nested(cursor.text_since(start.at)?))
             }
             _ => sink.cell(column, cursor.number()?),
         };
@@ -329,7 +323,6 @@ pub(super) fn unescape(bytes: &[u8], into: &mut PaddedBytes) -> Option<usize> {
 
 /// The character of the escape sequence at the first byte, and the length of the sequence.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for every escape: a call would cost as much as the work")]
 pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', letter, rest @ ..] = bytes else { return None };
     let character = match letter {
@@ -347,7 +340,6 @@ pub(super) fn escaped(bytes: &[u8]) -> Option<(char, usize)> {
 
 /// The same for what follows `\u`.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "as above")]
 fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = hexadecimal(bytes)?;
     if let Some(character) = char::from_u32(first) {
