@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
 use super::options::Seconds;
 use super::switches::{ScalarType, Switches, UnknownExport};
-use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
+/// `exportStatus` of an entry that has started and not ended (3.2): the only specified value.
+const STATUS_RUNNING: i64 = 1;
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
 
@@ -45,6 +46,31 @@ impl Default for Entry {
     }
 }
 
+/// One status entry of an export (2.5). What is null while it is unfinished has no type by 2.4 later.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExportEntry {
+    export_status: i64,
+    exported_rows: Value,
+    start_time: String,
+    end_time: Value,
+    durations: Value,
+    response_code: Value,
+    response_message: Value,
+}
+
+/// `data` of a successful download.
+#[derive(Serialize)]
+pub(super) struct ExportData {
+    entries: Vec<ExportEntry>,
+    meta: Meta,
+}
+
+#[derive(Serialize)]
+struct Meta {
+    total: usize,
+}
+
 #[derive(Clone, Default)]
 pub(super) struct Exports(pub(super) BTreeMap<i64, Export>);
 
@@ -65,7 +91,7 @@ impl Exports {
             None if switches.unknown_export == UnknownExport::NoEntries => Vec::new(),
             None => return None,
         };
-        let meta = ExportMeta { total: entries.len() };
+        let meta = Meta { total: entries.len() };
         Some(ExportData { entries, meta })
     }
 }
