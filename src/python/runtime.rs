@@ -75,12 +75,7 @@ impl<T> PerProcess<T> {
 
     /// The value of this process, if it has one.
     pub(super) fn get(&self) -> Option<Arc<T>> {
-        let current = self.slot.load_full()?;
-        if current.process == process::id() {
-            return Some(Arc::clone(&current.value));
-        }
-        mem::forget(current);
-        None
+        self.get_or_try_make(|| Err(())).ok()
     }
 
     /// The value of this process, made now if it has none.
@@ -304,12 +299,6 @@ pub(super) fn spawn_detached(work: impl Future<Output = ()> + Send + 'static) {
         // Dropped, it might come here again.
         Err(_) => mem::forget(work),
     }
-}
-
-/// Waits for a future on a thread of another library, which may or may not hold the interpreter. No signal is seen,
-/// so the future must end by itself. Must not be called on a worker of the runtime.
-pub(super) fn block_without_gil<T>(future: impl Future<Output = T>) -> Result<T> {
-    Ok(runtime()?.block_on(future))
 }
 
 /// Runs work that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.

@@ -18,7 +18,7 @@ use super::capsule;
 use super::interrupt::Interrupt;
 use super::log::Records;
 use super::raise::raise;
-use super::runtime::{self, PerProcess};
+use super::runtime::{PerProcess, runtime, wait_for};
 use super::scan::figures;
 use super::table::RawTable;
 use crate::error::{Error, Kind, Result};
@@ -34,6 +34,16 @@ const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, w
 struct Open {
     stream: Stream,
     records: Records,
+}
+
+impl Open {
+    /// Waits until there is something to take, or for Ctrl-C.
+    async fn ready_or(&self, interrupt: &Interrupt) {
+        tokio::select! {
+            () = self.stream.wait() => {}
+            () = interrupt.come() => {}
+        }
+    }
 }
 
 /// The batches of a scan. Clones share them.
@@ -94,13 +104,8 @@ impl RawStream {
     fn wait(&self, py: Python<'_>, limit: Duration) -> PyResult<()> {
         let open = self.open(py)?;
         let (waiting, interrupt) = (Arc::clone(&open), self.interrupt.clone());
-        let wait = async move {
-            tokio::select! {
-                _ = timeout(limit, waiting.stream.wait()) => {}
-                () = interrupt.come() => {}
-            }
-        };
-        runtime::wait_for(py, wait, &open.records)?;
+        let wait = async move { drop(timeout(limit, waiting.ready_or(&interrupt)).await) };
+        wait_for(py, wait, &open.records)?;
         self.check(py, &open)
     }
 
@@ -133,12 +138,8 @@ impl RawStream {
             match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => runtime::block_without_gil(async {
-                    tokio::select! {
-                        () = open.stream.wait() => {}
-                        () = self.interrupt.come() => {}
-                    }
-                })?,
+                // On a thread of that library, so no signal is seen.
+                Next::NotYet => runtime()?.block_on(open.ready_or(&self.interrupt)),
             }
         }
     }
@@ -158,7 +159,6 @@ impl RawStream {
     }
 
     /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
-    #[pyo3(signature = (seconds = 0.0))]
     fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {

@@ -49,11 +49,6 @@ impl RawTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    #[getter]
-    fn column_names(&self) -> Vec<String> {
-        self.schema.fields().iter().map(|field| field.name().clone()).collect()
-    }
-
     /// The names of the columns and of their types.
     #[getter]
     fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
