@@ -11,7 +11,7 @@ use pythonize::pythonize;
 
 use super::input::input;
 use super::raise::raise;
-use super::runtime::{block, with_gil};
+use super::runtime::{call, with_gil};
 use crate::files::Location;
 use crate::scan::{self, FileReport, FolderReport, OnDoubt, RunOptions, Service};
 use crate::store::StorageOptions;
@@ -102,13 +102,12 @@ pub(super) fn folder_status(
     known_row_cap: Option<u64>,
     until: Option<String>,
     storage_options: Storage,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let location = location(py, folder, storage_options, None)?;
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
     let status =
         async move { scan::folder_status(&location, settle, known_row_cap, until.as_deref(), SystemTime::now()).await };
-    let status = block(py, status)?;
-    Ok(pythonize(py, &status)?.unbind())
+    call(py, true, status, |py, status| Ok(pythonize(py, &status)?.unbind()))
 }
 
 /// What Python gets of a report.

@@ -141,19 +141,15 @@ pub(super) fn call<'py, T: Send + 'static, R: for<'a> IntoPyObject<'a>>(
     future: impl Future<Output = Result<T>> + Send + 'static,
     finish: impl FnOnce(Python<'_>, T) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if wait { finish(py, block(py, future)?)?.into_bound_py_any(py) } else { spawn(py, future, finish) }
+    if !wait {
+        return spawn(py, future, finish);
+    }
+    let value = block_with(py, future, None::<mpsc::Receiver<()>>, |_, _| Ok(()))?;
+    finish(py, value)?.into_bound_py_any(py)
 }
 
-/// Runs a future to its end from a synchronous call.
-pub(super) fn block<T: Send + 'static>(
-    py: Python<'_>,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-) -> PyResult<T> {
-    block_with(py, future, None::<mpsc::Receiver<()>>, |_, _| Ok(()))
-}
-
-/// As [`block`], passing the events of the future to `handle` with the interpreter held, and `None` about once in a
-/// slice without an event. An error of `handle` drops the future too.
+/// Runs a future to its end from a synchronous call, passing its events to `handle` with the interpreter held, and `None`
+/// about once in a slice without an event. An error of `handle` drops the future too.
 pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,

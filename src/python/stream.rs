@@ -147,27 +147,18 @@ impl RawStream {
 
 #[pymethods]
 impl RawStream {
-    /// The next batch; None at the end.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<RawTable>> {
+    /// The next batch; None at the end, or if it is not ready within `seconds`.
+    #[pyo3(signature = (seconds=None))]
+    fn next(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Option<RawTable>> {
+        let mut limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         loop {
             match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(RawTable::of_batch(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.wait(py, Duration::MAX)?,
+                Next::NotYet if limit == Some(Duration::ZERO) => return Ok(None),
+                Next::NotYet => self.wait(py, limit.unwrap_or(Duration::MAX))?,
             }
-        }
-    }
-
-    /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
-    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
-        let mut next = self.try_next(py)?;
-        if matches!(next, Next::NotYet) && seconds > 0.0 {
-            self.wait(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
-            next = self.try_next(py)?;
-        }
-        match next {
-            Next::Batch(batch) => Ok(Some(RawTable::of_batch(batch))),
-            Next::End | Next::NotYet => Ok(None),
+            limit = limit.map(|_| Duration::ZERO);
         }
     }
 

@@ -2,7 +2,6 @@
 //! interpreter.
 
 use std::cell::Cell;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -81,13 +80,8 @@ impl RawToken {
 
 /// A callable that returns a string or `(string, expires_at)`. Shared, so that it gets to its thread without the
 /// interpreter.
+#[derive(Debug)]
 struct Callable(Arc<Py<PyAny>>);
-
-impl fmt::Debug for Callable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Callable(…)")
-    }
-}
 
 impl TokenSource for Callable {
     fn fetch(&self, take: TakeGrant) -> Result<()> {

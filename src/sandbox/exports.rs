@@ -47,7 +47,7 @@ impl Default for Entry {
 }
 
 /// One status entry of an export (2.5). What is null while it is unfinished has no type by 2.4 later.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ExportEntry {
     export_status: i64,
@@ -57,18 +57,6 @@ struct ExportEntry {
     durations: Value,
     response_code: Value,
     response_message: Value,
-}
-
-/// `data` of a successful download.
-#[derive(Serialize)]
-pub(super) struct ExportData {
-    entries: Vec<ExportEntry>,
-    meta: Meta,
-}
-
-#[derive(Serialize)]
-struct Meta {
-    total: usize,
 }
 
 #[derive(Clone, Default)]
@@ -82,8 +70,8 @@ impl Exports {
         id
     }
 
-    /// The state of an export at this time; none for an unknown id, unless a switch says that it has no entries.
-    pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
+    /// The state of an export at this time, as `data` of a download has it; none for an unknown id, unless a switch says that it has no entries.
+    pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<Value> {
         let entries: Vec<ExportEntry> = match self.0.get(&id) {
             Some(Export { started, entries }) => {
                 entries.iter().filter_map(|entry| entry.at(*started, now, switches)).collect()
@@ -91,8 +79,7 @@ impl Exports {
             None if switches.unknown_export == UnknownExport::NoEntries => Vec::new(),
             None => return None,
         };
-        let meta = Meta { total: entries.len() };
-        Some(ExportData { entries, meta })
+        Some(json!({"entries": entries, "meta": {"total": entries.len()}}))
     }
 }
 
@@ -126,12 +113,8 @@ impl Entry {
         let (starts, ends) = self.times(started);
         let running = ExportEntry {
             export_status: STATUS_RUNNING,
-            exported_rows: Value::Null,
             start_time: formatted(starts.filter(|starts| *starts <= now)?),
-            end_time: Value::Null,
-            durations: Value::Null,
-            response_code: Value::Null,
-            response_message: Value::Null,
+            ..ExportEntry::default()
         };
         let Some(end) = ends.filter(|end| *end <= now) else { return Some(running) };
         let milliseconds = i64::try_from(self.seconds.0.as_millis()).unwrap_or(i64::MAX);

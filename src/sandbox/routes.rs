@@ -16,7 +16,6 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::access::Access;
-use super::exports::ExportData;
 use super::options::Limits;
 use super::replay::Recording;
 use super::reply::{Envelope, Refusal, SERVER, json, response};
@@ -127,7 +126,7 @@ pub(super) struct Call {
 #[serde(rename_all = "camelCase")]
 struct Downloaded<'a> {
     #[serde(flatten)]
-    envelope: Envelope<'a, ExportData>,
+    envelope: Envelope<'a, serde_json::Value>,
     code_message: (),
     duration: String,
 }

@@ -137,7 +137,7 @@ class Source:
         # Closed twice: polars may end this while a Ctrl-C is pending, which is raised in the first call.
         with self._released(), closing(stream), closing(stream):
             while not stream.ended:
-                batch = stream.take(_PATIENCE)
+                batch = stream.next(_PATIENCE)
                 yield empty if batch is None else self._checked(Batch(batch).to_polars())
             outcome = stream.stats
         if outcome is not None:
