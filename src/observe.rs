@@ -14,8 +14,6 @@ use crate::error::Error;
 /// Capacity of the channel; further events are dropped. A thread that waits for a call takes events every 50
 /// milliseconds, and hundreds of attempts may end meanwhile.
 const CAPACITY: usize = 16_384;
-/// The method of all requests.
-const METHOD: &str = "POST";
 
 tokio::task_local! {
     static OBSERVER: Option<Observer>;
@@ -172,7 +170,7 @@ impl Attempt {
         let OpenAttempt { observer, operation, path, request_id, number, began } = open;
         let Self { status, bytes, rows, .. } = *self;
         let seconds = began.elapsed().as_secs_f64();
-        let ended = EventKind::Ended { method: METHOD, path, outcome, status, seconds, bytes, rows };
+        let ended = EventKind::Ended { method: "POST", path, outcome, status, seconds, bytes, rows };
         observer.send(operation, &request_id, number, ended);
     }
 }

@@ -61,7 +61,6 @@ impl RawClient {
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
-    /// The address of the service, normalized.
     #[getter]
     fn base_url(&self) -> &str {
         self.settings.connection.base_url.as_str().trim_end_matches('/')
@@ -168,7 +167,6 @@ impl RawClient {
         Ok(self.client(py)?.has_met_sandbox())
     }
 
-    /// Whether `close` was called.
     #[getter]
     fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
@@ -196,7 +194,6 @@ impl RawClient {
         }
     }
 
-    /// Bytes of memory that a result may take.
     pub(super) fn max_result_bytes(&self) -> u64 {
         self.settings.max_result_bytes
     }

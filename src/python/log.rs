@@ -17,7 +17,6 @@ use tokio::sync::mpsc;
 use super::runtime::{self, AttachedScope};
 use crate::observe::{Event, Observer, observed};
 
-/// The function that says what is logged.
 static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {

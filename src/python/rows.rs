@@ -235,7 +235,6 @@ impl Objects {
         }
     }
 
-    /// The object of an integer.
     fn integer<'py>(&mut self, py: Python<'py>, value: i32) -> Bound<'py, PyInt> {
         let [last, ..] = value.to_le_bytes();
         let Some(slot) = self.integers.get_mut(usize::from(last)) else { return PyInt::new(py, value) };

@@ -29,7 +29,6 @@ pub(super) struct HiddenOptions {
 /// exception that ended the run.
 pub(super) type RawReport = (Py<PyAny>, usize, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
 
-/// The options of a run, as a dict.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct RunArguments<'py> {
@@ -45,7 +44,6 @@ pub(super) struct RunArguments<'py> {
 }
 
 impl RunArguments<'_> {
-    /// The options of the core.
     pub(super) fn options(self, py: Python<'_>, retry_for: Option<Duration>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options, retry_for)?;
         let (address, is_synthetic) = self.service;

@@ -61,7 +61,6 @@ struct Stamped<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Without a value.
     pub(super) const fn empty() -> Self {
         Self { slot: ArcSwapOption::const_empty() }
     }
@@ -253,7 +252,6 @@ thread_local! {
     static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
 
-/// Wakes a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

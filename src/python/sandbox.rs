@@ -51,7 +51,6 @@ impl RawSandbox {
         py.detach(|| Sandbox::start(options)).map(Self).map_err(|error| raise(py, error))
     }
 
-    /// The URL of the sandbox.
     #[getter]
     fn base_url(&self) -> &str {
         self.0.base_url()

@@ -128,7 +128,6 @@ impl RawScan {
 
 #[pymethods]
 impl RawScan {
-    /// The number of requests.
     #[getter]
     fn requests(&self) -> usize {
         self.scan.requests()
@@ -140,7 +139,6 @@ impl RawScan {
         self.scan.now()
     }
 
-    /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)
     }
@@ -378,7 +376,6 @@ impl RawUnpublished {
         Ok(published)
     }
 
-    /// Removes the file.
     fn discard(&self) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }

@@ -127,7 +127,6 @@ impl RawStream {
         capsule::of_stream(py, schema, batches)
     }
 
-    /// The next batch for another library.
     fn pull(&self) -> Result<Option<RecordBatch>> {
         let open = self.get()?;
         loop {

@@ -56,7 +56,6 @@ impl RawToken {
         Err(raise(py, Error::new(Kind::Config, message)))
     }
 
-    /// The callable, if it is one.
     #[getter]
     fn callable(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.callable.as_ref().map(|callable| callable.clone_ref(py))

@@ -42,7 +42,6 @@ pub(super) fn call<'py, T: Send + 'static, R: for<'a> IntoPyObject<'a>>(
     spawn_call(py, future, updates.relay(events), |py, value, _| finish(py, value))
 }
 
-/// The callback, if there is one.
 pub(super) struct Updates(pub(super) Option<Py<PyAny>>);
 
 impl Updates {
