@@ -7,39 +7,6 @@ from typing import Any, final
 
 from dataaccess._core.secret import StorageOptions
 
-__all__ = [
-    "ENVIRONMENT",
-    "ERROR_CLASSES",
-    "STORE_SCHEMES",
-    "VERSION",
-    "RawClient",
-    "RawSandbox",
-    "RawScan",
-    "RawStream",
-    "RawTable",
-    "RawToken",
-    "RawUnpublished",
-    "check_fault",
-    "column_type",
-    "folder_status",
-    "instant_in",
-    "is_of_this_machine",
-    "is_secret_header",
-    "origin",
-    "panic_for_test",
-    "record_time",
-    "sandboxes_met",
-    "set_buffered_bytes",
-    "set_now",
-    "set_time_scale",
-    "set_values_per_request",
-    "start_of_day",
-    "today",
-    "wakeup_fd",
-    "zone_name",
-    "zones_beginning_day",
-]
-
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
 STORE_SCHEMES: list[str]
