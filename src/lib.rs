@@ -19,7 +19,7 @@ pub mod cells;
 pub mod client;
 pub mod columns;
 pub mod config;
-pub mod contract;
+mod contract;
 pub mod decode;
 pub mod error;
 #[cfg(feature = "files")]

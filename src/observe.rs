@@ -14,8 +14,6 @@ use crate::error::Error;
 /// Capacity of the channel; further events are dropped. A thread that waits for a call takes events every 50
 /// milliseconds, and hundreds of attempts may end meanwhile.
 const CAPACITY: usize = 16_384;
-/// The method of all requests.
-const METHOD: &str = "POST";
 
 tokio::task_local! {
     static OBSERVER: Option<Observer>;
@@ -124,6 +122,12 @@ pub fn observer() -> Option<Observer> {
 /// The current attempt of a call. One that is open when this is dropped was cancelled.
 #[derive(Debug, Default)]
 pub struct Attempt {
+    /// HTTP status, once a response began.
+    pub status: Option<u16>,
+    /// Bytes of the body received so far.
+    pub bytes: u64,
+    /// Records of the response, if it is the result of a search.
+    pub rows: Option<u64>,
     /// None if no attempt is open, or its end is not observed.
     open: Option<OpenAttempt>,
 }
@@ -136,9 +140,6 @@ struct OpenAttempt {
     request_id: String,
     number: u32,
     began: Instant,
-    status: Option<u16>,
-    bytes: u64,
-    rows: Option<u64>,
 }
 
 impl Attempt {
@@ -148,6 +149,7 @@ impl Attempt {
         if observer.begins {
             observer.send(operation, request_id, number, EventKind::Began);
         }
+        (self.status, self.bytes, self.rows) = (None, 0, None);
         self.open = observer.ends.then(|| OpenAttempt {
             observer,
             operation,
@@ -155,31 +157,7 @@ impl Attempt {
             request_id: request_id.to_owned(),
             number,
             began: Instant::now(),
-            status: None,
-            bytes: 0,
-            rows: None,
         });
-    }
-
-    /// Notes the status of the response.
-    pub fn responded(&mut self, status: u16) {
-        if let Some(open) = &mut self.open {
-            open.status = Some(status);
-        }
-    }
-
-    /// Notes the bytes of the body received so far.
-    pub fn received(&mut self, bytes: u64) {
-        if let Some(open) = &mut self.open {
-            open.bytes = bytes;
-        }
-    }
-
-    /// Notes the records of the response.
-    pub fn counted(&mut self, rows: u64) {
-        if let Some(open) = &mut self.open {
-            open.rows = Some(rows);
-        }
     }
 
     /// Reports that the attempt ended, unless it has: with a failure, or with success.
@@ -189,9 +167,10 @@ impl Attempt {
 
     fn report(&mut self, outcome: &'static str) {
         let Some(open) = self.open.take() else { return };
-        let OpenAttempt { observer, operation, path, request_id, number, began, status, bytes, rows } = open;
+        let OpenAttempt { observer, operation, path, request_id, number, began } = open;
+        let Self { status, bytes, rows, .. } = *self;
         let seconds = began.elapsed().as_secs_f64();
-        let ended = EventKind::Ended { method: METHOD, path, outcome, status, seconds, bytes, rows };
+        let ended = EventKind::Ended { method: "POST", path, outcome, status, seconds, bytes, rows };
         observer.send(operation, &request_id, number, ended);
     }
 }
@@ -228,8 +207,7 @@ mod tests {
 
     fn attempt(failure: Option<&Error>) {
         let mut attempt = began(1);
-        attempt.responded(200);
-        attempt.received(7);
+        (attempt.status, attempt.bytes) = (Some(200), 7);
         attempt.end(failure);
     }
 
@@ -279,11 +257,11 @@ mod tests {
         };
         let mut attempt = Attempt::default();
         attempt.begin("post", "id-1", 1, path);
-        attempt.counted(9);
+        attempt.rows = Some(9);
         assert_eq!(paths.get(), 0);
         observed(Some(observer), async {
             attempt.begin("post", "id-1", 1, path);
-            attempt.counted(3);
+            attempt.rows = Some(3);
             attempt.end(None);
             attempt.end(Some(&Error::new(Kind::Server, "test failure")));
         })

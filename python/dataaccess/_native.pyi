@@ -7,43 +7,12 @@ from typing import Any, final
 
 from dataaccess._core.secret import StorageOptions
 
-__all__ = [
-    "ENVIRONMENT",
-    "ERROR_CLASSES",
-    "STORE_SCHEMES",
-    "VERSION",
-    "RawClient",
-    "RawSandbox",
-    "RawScan",
-    "RawStream",
-    "RawTable",
-    "RawToken",
-    "RawUnpublished",
-    "check_fault",
-    "column_type",
-    "folder_status",
-    "instant_in",
-    "is_of_this_machine",
-    "is_secret_header",
-    "origin",
-    "panic_for_test",
-    "record_time",
-    "sandboxes_met",
-    "set_buffered_bytes",
-    "set_now",
-    "set_time_scale",
-    "set_values_per_request",
-    "start_of_day",
-    "today",
-    "wakeup_fd",
-    "zone_name",
-    "zones_beginning_day",
-]
-
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
 STORE_SCHEMES: list[str]
 VERSION: str
+
+_OnProgress = Callable[[dict[str, Any]], object]
 
 @final
 class RawToken:
@@ -61,9 +30,8 @@ class RawClient:
     @property
     def origins(self) -> list[tuple[str, str, str | None]]: ...
     # A method with `wait` returns its result, or an awaitable of it.
-    def search(
-        self, call: str, arguments: dict[str, Any], *, wait: bool
-    ) -> Any: ...  # tuple[list[dict[str, Any]], list[dict[str, Any]]]
+    # Returns the rows and their warnings.
+    def search(self, call: str, arguments: dict[str, Any], wait: bool) -> Any: ...
     def validate(self, call: str, arguments: dict[str, Any]) -> dict[str, Any]: ...
     def scan(
         self,
@@ -78,10 +46,8 @@ class RawClient:
     def download_segment(
         self, export_id: object, timeout: float | None, *, polls: bool = False, wait: bool
     ) -> Any: ...  # dict[str, Any]
-    def post(
-        self, path: str, body: object, idempotent: bool, timeout: float | None, *, wait: bool
-    ) -> Any: ...  # dict[str, Any]
-    def pause(self, seconds: float, *, wait: bool) -> Any: ...
+    def post(self, path: str, body: object, idempotent: bool, timeout: float | None, wait: bool) -> Any: ...
+    def pause(self, seconds: float, wait: bool) -> Any: ...
     def stats(self) -> dict[str, int]: ...
     def was_reached(self) -> bool: ...
     def has_met_sandbox(self) -> bool: ...
@@ -111,46 +77,32 @@ class RawScan:
     @property
     def result_zone(self) -> str | None: ...
     @property
-    def column_names(self) -> list[str]: ...
-    @property
-    def types(self) -> list[str]: ...
-    @property
-    def query(self) -> dict[str, str]: ...
+    def types(self) -> dict[str, str]: ...
     @property
     def stats(self) -> dict[str, Any] | None: ...
-    def open(self, max_rows: int, max_bytes: int, ends_at_interrupt: bool = False) -> RawStream: ...
-    def collect(
-        self, limit: int | None, views: bool, on_progress: Callable[[dict[str, Any]], object] | None, *, wait: bool
-    ) -> Any: ...  # RawTable
-    def rows(
-        self, on_progress: Callable[[dict[str, Any]], object] | None, *, wait: bool
-    ) -> Any: ...  # tuple[list[dict[str, Any]], dict[str, Any]]
+    def open(self, max_rows: int, max_bytes: int, ends_at_interrupt: bool) -> RawStream: ...
+    def collect(self, limit: int | None, views: bool, on_progress: _OnProgress | None, wait: bool) -> Any: ...
+    # Returns the rows and their figures.
+    def rows(self, on_progress: _OnProgress | None, wait: bool) -> Any: ...
+    # Returns the figures and a `RawUnpublished`.
     def write(
         self,
         path: str | PathLike[str],
         format: dict[str, str | int],
         storage_options: StorageOptions | None,
-        on_progress: Callable[[dict[str, Any]], object] | None,
-        *,
+        on_progress: _OnProgress | None,
         wait: bool,
-    ) -> Any: ...  # tuple[dict[str, Any], RawUnpublished]
-    def run(
-        self, options: dict[str, Any], on_progress: Callable[[dict[str, Any]], object], *, wait: bool
-    ) -> Any: ...  # RunResult
+    ) -> Any: ...
+    def run(self, options: dict[str, Any], on_progress: _OnProgress, wait: bool) -> Any: ...  # RunResult
     def read(
-        self,
-        folder: str | PathLike[str],
-        ignore_missing: bool,
-        storage_options: StorageOptions | None,
-        *,
-        wait: bool,
-    ) -> Any: ...  # RawTable
+        self, folder: str | PathLike[str], ignore_missing: bool, storage_options: StorageOptions | None, wait: bool
+    ) -> Any: ...
     def schema_capsule(self) -> object: ...
     def stream_capsule(self, ends_at_interrupt: bool) -> object: ...
 
 @final
 class RawUnpublished:
-    def publish(self, *, wait: bool) -> Any: ...  # int
+    def publish(self, wait: bool) -> Any: ...  # int
     def discard(self) -> None: ...
 
 @final
@@ -161,8 +113,7 @@ class RawStream:
     def stats(self) -> dict[str, Any] | None: ...
     @property
     def requested_at(self) -> int | None: ...
-    def next(self) -> RawTable | None: ...
-    def take(self, seconds: float = 0.0) -> RawTable | None: ...
+    def next(self, seconds: float | None = None) -> RawTable | None: ...
     def ready(self) -> Awaitable[None]: ...
     def close(self) -> None: ...
 
@@ -171,8 +122,6 @@ class RawTable:
     def missing_ids(self) -> list[str] | None: ...
     @property
     def num_rows(self) -> int: ...
-    @property
-    def column_names(self) -> list[str]: ...
     @property
     def types(self) -> list[tuple[str, str]]: ...
     @property

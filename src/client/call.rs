@@ -325,14 +325,14 @@ impl Client {
             Transport::look_at_sockets().await;
         }
         let mut response = self.transport.post(request).await?;
-        state.observed.responded(response.status);
+        state.observed.status = Some(response.status);
         state.headers = response.headers.take();
         let requested_at = response.date.map_or(now, |date| date.min(now));
         call.delivery.begin(requested_at);
         self.shared_limits.record_response(state.id, response.status);
         if response.status != 200 {
             let (body, failure) = response.error_body().await;
-            state.observed.received(response.received());
+            state.observed.bytes = response.received();
             let error = classify::error_for_status(&response, &body);
             // The body alone says whether a 403 refuses the token: without its end the request is retried.
             let is_unclear = response.status == STATUS_PERMISSION && error.kind() != Kind::PermissionDenied;
@@ -340,7 +340,7 @@ impl Client {
         }
         let mut sink = (call.new_sink)();
         let received = self.receive(call, &mut response, &mut sink, place).await;
-        state.observed.received(response.received());
+        state.observed.bytes = response.received();
         let has_succeeded = self.shared_limits.gate().has_succeeded;
         let envelope = received.map_err(|error| classify::of_body(error, &response, has_succeeded))?;
         if let Err(failure) = check_envelope(&envelope).and_then(|()| (call.check)(&envelope)) {
@@ -353,7 +353,7 @@ impl Client {
         }
         call.delivery.complete();
         if call.plan.columns.is_some() {
-            state.observed.counted(envelope.records);
+            state.observed.rows = Some(envelope.records);
         }
         Ok((envelope, requested_at))
     }

@@ -253,7 +253,6 @@ impl Client {
     }
 
     /// The error of a client that is closed.
-    #[must_use]
     pub fn closed_error() -> Error {
         Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")
     }

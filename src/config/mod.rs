@@ -147,7 +147,6 @@ impl Arguments {
     }
 
     /// The error of a setting, with where its value comes from.
-    #[must_use]
     pub fn with_source(&self, name: &str, error: Error) -> Error {
         let Some(source) = self.sources.get(name).filter(|source| !source.is_empty()) else { return error };
         let named = Error::new(error.kind(), format!("{}{source}", error.message()));

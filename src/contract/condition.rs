@@ -5,40 +5,32 @@ use serde_json::Value;
 
 /// `type` of every condition of a promotion code search.
 pub const CODE_CONDITION_TYPE: i64 = 2;
-/// `value_type` of a generic condition: the only specified value.
+
+// The only specified values of these members.
 pub const VALUE_TYPE: &str = "normal";
-/// `condition_type` of a generic condition: the only specified value.
 pub const CONDITION_TYPE: &str = "comp_attr";
-/// `time_unit` of a datetime condition: the only specified value.
 pub const TIME_UNIT: &str = "DAY";
 
-/// `data_type` of strings.
+// Values of `data_type`. That of a time is one integer of Unix milliseconds, not an array.
 pub const STRING: &str = "string";
-/// `data_type` of numbers.
 pub const NUMBER: &str = "number";
-/// `data_type` of a time; its value is one integer of Unix milliseconds, not an array.
 pub const DATETIME: &str = "datetime";
 
-/// Operator that takes several values.
+// Operators. The first takes several values.
 pub const MATCHES: &str = "matches";
-/// Operator `equals`.
 pub const EQUALS: &str = "equals";
-/// Operator `before_date`.
 pub const BEFORE_DATE: &str = "before_date";
-/// Operator `after_date`.
 pub const AFTER_DATE: &str = "after_date";
 
 /// A condition. It serializes in the shape of 4.2 with `kind`, and of 4.1 with `value_type` and `condition_type`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the specification names them so")]
 pub struct Condition {
     /// [`CODE_CONDITION_TYPE`] in a promotion code search only.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<i64>,
-    /// Attribute to filter on.
     pub column: String,
-    /// `string`, `number` or `datetime`.
     pub data_type: String,
-    /// How values are compared.
     pub operator: String,
     /// In a generic search; in a promotion code search only where the caller gives it (2.4 and 4.1 differ).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +50,6 @@ pub struct Condition {
 
 impl Condition {
     /// Whether the value is a list of times. It is sent as one request for each: a datetime condition takes one time.
-    #[must_use]
     pub fn is_range(&self) -> bool {
         self.data_type == DATETIME && self.value.is_array()
     }

@@ -1,25 +1,14 @@
 //! The envelope of every response (2.1) and the one specified failure (7).
 
-/// `code` of a success.
 pub const CODE_SUCCESS: i64 = 200;
 /// `code` of a permission failure.
 pub const CODE_PERMISSION: i64 = 301;
 /// HTTP status of a permission failure.
 pub const STATUS_PERMISSION: u16 = 403;
-/// `message` of a permission failure.
-pub const MESSAGE_PERMISSION: &str = "Permission denied";
-/// `data` of a permission failure, a string.
-pub const DATA_PERMISSION: &str = "You don't have permission to access this request!";
-/// `message` of a successful search (4.1, 4.2).
-pub const MESSAGE_SEARCH: &str = "Search Business Object success";
-/// `message` of a successful download (4.3).
-pub const MESSAGE_DOWNLOAD: &str = "Success";
 
 /// Names of the envelope's members.
 pub mod field {
-    /// Result code.
     pub const CODE: &str = "code";
-    /// Result text.
     pub const MESSAGE: &str = "message";
     /// The result; of a failure, a string or more.
     pub const DATA: &str = "data";
@@ -35,6 +24,4 @@ pub mod field {
     pub const TOTAL: &str = "total";
     /// Null on a successful download.
     pub const CODE_MESSAGE: &str = "codeMessage";
-    /// Elapsed time of a download: a number followed by `ms`.
-    pub const DURATION: &str = "duration";
 }

@@ -15,12 +15,9 @@ pub mod search;
 /// Value of `Server` in each response of the sandbox.
 pub const SANDBOX_SERVER: &str = "dataaccess-sandbox";
 
-/// Path of the item search (4.1, 4.2), below the base URL.
+// Paths of the item search (4.1, 4.2) and the segment download (4.3), below the base URL.
 pub const SEARCH_PATH: &str = "/access/api/item/search";
-/// Path of the segment download (4.3), below the base URL.
 pub const DOWNLOAD_PATH: &str = "/access/api/segment/download";
 
-/// Scope that a token needs for the promotion code search (4.2, 5).
-pub const SCOPE_ITEM: &str = "item";
 /// Value of `scope` in the body of a segment download (4.3).
 pub const SCOPE_DOWNLOAD: &str = "download";

@@ -17,7 +17,6 @@ pub const MOST_OF_BODY: usize = 64 << 20;
 /// One line of a recording.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Line {
-    /// Version of the format.
     pub recording: u32,
     /// Value of `X-Request-Id`.
     pub id: String,
@@ -25,7 +24,6 @@ pub struct Line {
     pub unix_ms: u64,
     /// Milliseconds from the request to the end of the response.
     pub ms: u64,
-    /// Path below the base URL.
     pub path: String,
     /// The body of the request, without its token.
     pub request: Value,
@@ -47,7 +45,6 @@ pub struct Line {
 const SECRET_NAMES: [&str; 7] = ["auth", "cookie", "key", "passw", "secret", "session", "token"];
 
 /// Whether the name of a header says that its value is a secret.
-#[must_use]
 pub fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))

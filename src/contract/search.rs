@@ -9,26 +9,19 @@ use super::condition::Condition;
 
 /// Body of `POST /access/api/item/search`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchBody {
-    /// Identifier of the business object.
-    #[serde(rename = "itemTypeId")]
     pub item_type_id: i64,
-    /// Name of the business object.
-    #[serde(rename = "itemTypeName")]
     pub item_type_name: String,
-    /// Attributes to return.
     pub attrs: Attributes,
-    /// Which records to return.
     pub filters: Filters,
 }
 
-/// `attrs`, which 4.1 calls both an array of strings and a string.
+/// `attrs`, which 4.1 calls both an array of strings, the default here, and a string of names separated by commas.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Attributes {
-    /// An array, the default.
     Names(#[serde(serialize_with = "as_array")] Arc<[String]>),
-    /// A string of names separated by commas.
     Text(String),
 }
 
@@ -38,9 +31,8 @@ fn as_array<S: Serializer>(names: &[String], serializer: S) -> Result<S::Ok, S::
 
 /// `filters`: a record matches when it satisfies at least one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub struct Filters {
-    /// The groups.
-    #[serde(rename = "OR")]
     pub or: Vec<Group>,
 }
 
@@ -55,8 +47,7 @@ impl Filters {
 
 /// A group is satisfied by a record that meets all its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub struct Group {
-    /// The conditions.
-    #[serde(rename = "AND")]
     pub and: Vec<Condition>,
 }

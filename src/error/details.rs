@@ -8,13 +8,10 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Resolving the host name.
     Dns,
-    /// Opening the connection.
     Tcp,
     /// Opening a tunnel through the proxy.
     Proxy,
-    /// The TLS handshake.
     Tls,
     /// All of connecting.
     Connect,
@@ -40,7 +37,6 @@ pub struct Details {
     pub phase: Option<Phase>,
     /// Why a TLS handshake failed, in a word or two.
     pub reason: Option<&'static str>,
-    /// HTTP status.
     pub status: Option<u16>,
     /// `code` of the envelope.
     pub code: Option<i64>,
@@ -75,7 +71,6 @@ pub struct Details {
     pub rows_yielded: Option<u64>,
     /// Error number of the operating system.
     pub errno: Option<i32>,
-    /// File or folder.
     pub path: Option<String>,
     /// Day of a part, as `2024-01-15`.
     pub day: Option<String>,

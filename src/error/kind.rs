@@ -1,9 +1,9 @@
 //! What can go wrong, and the exception class that reports it.
 
 /// Declares the kinds; each is raised as an exception class of `dataaccess.errors`, with a reason if the class has
-/// several.
+/// several. A failure `of_all` meets every other request and task too.
 macro_rules! kinds {
-    ($($(#[$documentation:meta])* $kind:ident => $class:ident $(($reason:literal))?,)*) => {
+    ($($(#[$documentation:meta])* $kind:ident => $class:ident $(($reason:literal))? $($of_all:ident)?,)*) => {
         /// What went wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
@@ -29,21 +29,27 @@ macro_rules! kinds {
                     $(Self::$kind => kinds!(@reason $($reason)?),)*
                 }
             }
+
+            /// Whether an error of this kind meets every other request and task too.
+            pub(super) fn is_of_all(self) -> bool {
+                [$($(kinds!(@$of_all $kind),)?)*].contains(&self)
+            }
         }
     };
     (@reason) => { None };
     (@reason $reason:literal) => { Some($reason) };
+    (@of_all $kind:ident) => { Self::$kind };
 }
 
 kinds! {
     /// A setting cannot be used.
-    Config => ConfigError,
+    Config => ConfigError of_all,
     /// A request breaks a rule of the API specification; nothing was sent.
     Validation => ValidationError,
     /// No connection could be made.
     Connect => ConnectError,
     /// The TLS handshake failed.
-    Tls => ConnectError,
+    Tls => ConnectError of_all,
     /// The proxy refused or failed.
     Proxy => ConnectError,
     /// The phase named in the details took too long.
@@ -57,7 +63,7 @@ kinds! {
     /// The service responded with a code other than success.
     Api => ApiError,
     /// The service refused the token.
-    PermissionDenied => PermissionDeniedError,
+    PermissionDenied => PermissionDeniedError of_all,
     /// The service asked to slow down.
     Throttled => ThrottledError,
     /// The service or a gateway failed.
@@ -65,7 +71,7 @@ kinds! {
     /// The request was rejected with another HTTP status of 400 to 499.
     RequestRejected => RequestRejectedError,
     /// The service redirects; redirects are never followed.
-    RedirectRefused => RequestRejectedError,
+    RedirectRefused => RequestRejectedError of_all,
     /// The body is not JSON at all.
     NotJson => ResponseError ("not_json"),
     /// The body is invalid JSON.
@@ -85,42 +91,21 @@ kinds! {
     /// The data of a complete response look wrong, and the caller does not accept that.
     DoubtfulData => DoubtfulDataError,
     /// The folder of a run cannot be used.
-    Folder => FolderError ("unusable"),
+    Folder => FolderError ("unusable") of_all,
     /// A file in the folder of a run could not be written or read.
-    FolderFile => FileError,
+    FolderFile => FileError of_all,
     /// The folder of a run belongs to another query.
-    FolderMismatch => FolderError ("mismatch"),
+    FolderMismatch => FolderError ("mismatch") of_all,
     /// A part in the folder of a run is damaged.
-    FolderCorrupt => FolderError ("corrupt"),
+    FolderCorrupt => FolderError ("corrupt") of_all,
     /// Another run uses the folder.
-    FolderLocked => FolderLockedError ("locked"),
+    FolderLocked => FolderLockedError ("locked") of_all,
     /// A file could not be written.
-    File => FileError,
+    File => FileError of_all,
     /// The sandbox could not do what was asked.
     Sandbox => SandboxError,
     /// The client was closed, or a handle made before a fork was used after it.
-    ClientClosed => ClientClosedError,
+    ClientClosed => ClientClosedError of_all,
     /// A defect of this package.
-    Internal => InternalError,
-}
-
-impl Kind {
-    /// Whether an error of this kind meets every other request and task too.
-    pub(super) const fn is_of_all(self) -> bool {
-        matches!(
-            self,
-            Self::PermissionDenied
-                | Self::Config
-                | Self::Tls
-                | Self::RedirectRefused
-                | Self::ClientClosed
-                | Self::Internal
-                | Self::File
-                | Self::Folder
-                | Self::FolderFile
-                | Self::FolderMismatch
-                | Self::FolderCorrupt
-                | Self::FolderLocked
-        )
-    }
+    Internal => InternalError of_all,
 }

@@ -16,11 +16,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub use details::{Details, Phase};
+pub(crate) use details::{Details, Phase};
 pub use kind::Kind;
-pub use problem::Problem;
-pub use redaction::{MAX_ESCAPED, hide, occurrences, redact};
-pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
+pub(crate) use problem::Problem;
+pub(crate) use redaction::{hide, redact};
+pub use text::is_unsafe_for_terminal;
+pub(crate) use text::{excerpt, sanitize};
 
 /// Which retry of a failed request may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,7 @@ pub struct Context {
 
 /// An error of the core.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug)]
@@ -73,7 +75,6 @@ struct Inner {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The error for a broken invariant of this package.
-#[must_use]
 pub fn defect(what: &str) -> Error {
     Error::new(Kind::Internal, format!("{what}: this is a defect of dataaccess, please report it"))
 }
@@ -95,7 +96,6 @@ impl Error {
     }
 
     /// The error of what took longer than its limit, such as "no connection".
-    #[must_use]
     pub fn timed_out(phase: Phase, missing: &str, limit: Duration) -> Self {
         Self::new(Kind::RequestTimeout, format!("{missing} within {} s", limit.as_secs_f64()))
             .with(|details| details.phase = Some(phase))
@@ -117,21 +117,18 @@ impl Error {
     }
 
     /// Puts where it happened before what happened.
-    #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         self.0.message = sanitize(&format!("{prefix}: {}", self.0.message));
         self
     }
 
     /// Replaces what the user should do.
-    #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(sanitize(&hint.into()));
         self
     }
 
     /// Adds why the failure is final to what the user should do.
-    #[must_use]
     pub fn with_reason(self, reason: impl Into<String>) -> Self {
         let reason = reason.into();
         let hint = self.hint().map(|hint| format!("{hint}; {reason}"));
@@ -139,47 +136,40 @@ impl Error {
     }
 
     /// Sets details.
-    #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Details)) -> Self {
         set(&mut self.0.details);
         self
     }
 
     /// Sets the file or folder.
-    #[must_use]
     pub fn with_path(self, path: &Path) -> Self {
         self.with(|details| details.path = Some(path.to_string_lossy().into_owned()))
     }
 
     /// Sets the cause.
-    #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
     /// Marks a failure that a retry may fix.
-    #[must_use]
     pub fn retryable(self) -> Self {
         self.retried(Retry::Any)
     }
 
     /// Sets which retry may succeed.
-    #[must_use]
     pub fn retried(mut self, retry: Retry) -> Self {
         self.0.retry = retry;
         self
     }
 
     /// Marks a failure that every other request and task would meet too.
-    #[must_use]
     pub fn of_all(mut self) -> Self {
         self.0.is_of_all = true;
         self
     }
 
     /// Removes a secret from every text: a response may have repeated it.
-    #[must_use]
     pub fn redact(mut self, secret: &str) -> Self {
         let inner = self.0.as_mut();
         for text in inner.details.texts_mut().chain([&mut inner.message]).chain(&mut inner.hint) {
@@ -189,7 +179,6 @@ impl Error {
     }
 
     /// Sets the call in which the error occurred.
-    #[must_use]
     pub fn with_context(mut self, context: Context) -> Self {
         self.0.context = context;
         self
@@ -208,8 +197,7 @@ impl Error {
     }
 
     /// Which retry may succeed.
-    #[must_use]
-    pub fn retry(&self) -> Retry {
+    pub(crate) fn retry(&self) -> Retry {
         self.0.retry
     }
 
@@ -226,8 +214,7 @@ impl Error {
     }
 
     /// One line: the operation, the message, the number of requests, and the hint.
-    #[must_use]
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let Context { operation, attempts, elapsed, .. } = self.context();
         let mut line = match operation {
             Some(operation) => format!("{operation}: {}", self.0.message),
@@ -261,8 +248,7 @@ impl Error {
     }
 
     /// The call in which the error occurred.
-    #[must_use]
-    pub fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &Context {
         &self.0.context
     }
 }

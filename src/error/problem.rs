@@ -27,7 +27,6 @@ impl fmt::Display for Problem {
 
 impl Error {
     /// The error that reports all problems of a request. Python's `ValidationError` writes its own message of several.
-    #[must_use]
     pub fn validation(problems: Vec<Problem>) -> Self {
         let message = match problems.as_slice() {
             [] => String::new(),

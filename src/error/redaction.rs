@@ -17,16 +17,14 @@ const LEAST_BASE64: usize = 6;
 /// Replacement of a secret in errors.
 const REDACTED: &str = "<redacted>";
 /// Most bytes that one byte of a secret takes in JSON, in a URL or in HTML: `&#x002F;`.
-pub const MAX_ESCAPED: usize = 8;
+const MAX_ESCAPED: usize = 8;
 
 /// Hides a secret wherever it occurs.
-#[must_use]
 pub fn redact(text: &str, secret: &str) -> String {
     String::from_utf8_lossy(&hide(text.as_bytes(), secret.as_bytes(), REDACTED)).into_owned()
 }
 
 /// Replaces each of the [`occurrences`] of a secret.
-#[must_use]
 pub fn hide(text: &[u8], secret: &[u8], shown: &str) -> Vec<u8> {
     let (mut hidden, mut from) = (Vec::with_capacity(text.len()), 0);
     for found in occurrences(text, secret) {
@@ -41,8 +39,7 @@ pub fn hide(text: &[u8], secret: &[u8], shown: &str) -> Vec<u8> {
 /// Where a secret occurs, each time from its first characters to the end of the run of such characters: as it is, in
 /// upper or lower case, escaped as in JSON (`\/`, `\u002f`), in a URL (`%2F`) or in HTML (`&#x2F;`, `&amp;`), in base64,
 /// or cut off at the end of an excerpt.
-#[must_use]
-pub fn occurrences(text: &[u8], secret: &[u8]) -> Vec<Range<usize>> {
+fn occurrences(text: &[u8], secret: &[u8]) -> Vec<Range<usize>> {
     let in_base64 = base64_forms(secret);
     let firsts: Vec<u8> =
         in_base64.iter().map(Vec::as_slice).chain([secret]).filter_map(|form| form.first().copied()).collect();

@@ -19,7 +19,6 @@ pub fn is_unsafe_for_terminal(character: char) -> bool {
 }
 
 /// Untrusted text as one line: escapes each character that is unsafe for a terminal.
-#[must_use]
 pub fn sanitize(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
@@ -33,7 +32,6 @@ pub fn sanitize(text: &str) -> String {
 }
 
 /// The first `limit` characters of an untrusted text, as one line.
-#[must_use]
 pub fn excerpt(text: &str, limit: usize) -> String {
     let line = sanitize(text);
     match line.char_indices().nth(limit) {

@@ -41,7 +41,6 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The error for a file that could not be `done`, for example `written`.
-#[must_use]
 pub fn failure(kind: Kind, path: &Path, done: &str, cause: io::Error) -> Error {
     let error = Error::new(kind, format!("`{}` cannot be {done}: {cause}", path.display()))
         .with_path(path)

@@ -319,13 +319,11 @@ impl Folder {
     }
 
     /// The error for a part that cannot be what was written.
-    #[must_use]
     pub fn corrupt(&self, name: &PartName, problem: &str) -> Error {
         corrupt(&self.path_of(name), problem)
     }
 
     /// The error for a part whose record has another format than this version of the package reads.
-    #[must_use]
     pub fn of_another_version(&self, name: &PartName, format: u64, known: u32) -> Error {
         let problem = format!(
             "was written by another version of dataaccess: it is of format {format}, and this version reads {known}"
@@ -336,7 +334,6 @@ impl Folder {
     }
 
     /// The error for a part that no task of the query has.
-    #[must_use]
     pub fn foreign(&self, name: &PartName) -> Error {
         foreign(&self.path_of(name))
     }

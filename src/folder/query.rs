@@ -75,7 +75,6 @@ pub fn digest(text: &str) -> String {
 }
 
 /// The error for the folder of another query, with all fields that differ.
-#[must_use]
 pub fn mismatch(folder: &Path, differences: &[(String, String)]) -> Error {
     let texts: Vec<String> = differences.iter().map(|(field, text)| format!("{field}: {text}")).collect();
     let hint = match differences {

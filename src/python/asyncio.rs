@@ -69,6 +69,7 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     handler: impl Future<Output = PyResult<H>> + Send + 'static,
     finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
+    static RUNNING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let _scope = AttachedScope::enter(py);
     if is_exiting() {
         // The thread that makes results is not let in any more.
@@ -76,7 +77,8 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     }
     // The library would drop the call, and nobody would know.
     runtime().map_err(|error| raise(py, error))?;
-    let event_loop = Bound::new(py, Loop(running_loop(py)?.unbind()))?.into_any();
+    let running = RUNNING.import(py, "asyncio", "get_running_loop")?.call0()?;
+    let event_loop = Bound::new(py, Loop(running.unbind()))?.into_any();
     // Boxed first: each layer around it would move its kilobytes.
     let (call, handler) = (Box::pin(call), Box::pin(handler));
     let both = async move {
@@ -92,12 +94,6 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
             Err(Failure::Raised(raised)) => Err(raised),
         })))
     })
-}
-
-/// The loop that runs in this thread.
-fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static RUNNING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    RUNNING.import(py, "asyncio", "get_running_loop")?.call0()
 }
 
 /// An asyncio loop. Once it is closed, nobody waits for a result.

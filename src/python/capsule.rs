@@ -11,7 +11,6 @@ use super::raise::raise;
 use crate::columns::{to_dictionaries, with_dictionaries};
 use crate::error::defect;
 
-/// Exports a schema.
 pub(super) fn of_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(with_dictionaries(schema).as_ref())
         .map_err(|cause| raise(py, defect("Arrow cannot export the schema").with_source(cause)))?;

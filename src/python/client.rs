@@ -61,7 +61,6 @@ impl RawClient {
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
-    /// The address of the service, normalized.
     #[getter]
     fn base_url(&self) -> &str {
         self.settings.connection.base_url.as_str().trim_end_matches('/')
@@ -70,16 +69,9 @@ impl RawClient {
     /// The proxy and the CA certificates that are used: setting, value, and the variable that names it, if one does.
     #[getter]
     fn origins(&self) -> Vec<(&'static str, String, Option<&'static str>)> {
-        let variable = |origin| match origin {
-            Origin::Setting(_) => None,
-            Origin::Environment(name) => Some(name),
-        };
-        self.settings
-            .connection
-            .origins()
-            .into_iter()
-            .map(|(name, value, origin)| (name, value, variable(origin)))
-            .collect()
+        let variable = |origin| if let Origin::Environment(name) = origin { Some(name) } else { None };
+        let origins = self.settings.connection.origins().into_iter();
+        origins.map(|(name, value, origin)| (name, value, variable(origin))).collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.
@@ -88,11 +80,11 @@ impl RawClient {
     }
 
     /// Sends a search: `search_codes` or `search_items`. Returns the rows and their warnings.
-    #[pyo3(signature = (call, arguments, *, wait))]
     fn search<'py>(&self, call: &str, arguments: &Bound<'py, PyDict>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         let (py, calendar) = (arguments.py(), self.calendar(None));
         let (name, plan) = request::plan(call, arguments, &calendar)?;
-        let scan = self.timed(Scan::of_rows(name, plan, &calendar)).within(timeout(arguments)?).bounded();
+        let timeout = arguments.get_item("timeout")?.map_or(Ok(None), |given| given.extract())?;
+        let scan = self.timed(Scan::of_rows(name, plan, &calendar)).within(within(py, timeout)?).bounded();
         // Nobody sees the other figures of a search.
         let warnings = |py: Python<'_>, stats: Stats| Ok(pythonize(py, &stats.warnings)?.unbind());
         rows::call(py, wait, self.core(py)?, scan, None, warnings)
@@ -134,19 +126,17 @@ impl RawClient {
         let py = export_id.py();
         let core = self.core(py)?;
         let export = export::check(&input(export_id)?).map_err(|error| raise(py, error))?;
-        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        let timeout = within(py, timeout)?;
         call(py, wait, async move { core.download(export, timeout, polls).await }, dict)
     }
 
     /// Waits between two requests of a wait, until the client is closed.
-    #[pyo3(signature = (seconds, *, wait))]
     fn pause<'py>(&self, py: Python<'py>, seconds: f64, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         let (core, pause) = (self.core(py)?, Duration::try_from_secs_f64(seconds).unwrap_or_default());
         call(py, wait, async move { core.pause(pause).await }, |py, ()| Ok(py.None()))
     }
 
     /// Sends any body. Returns the complete response.
-    #[pyo3(signature = (path, body, idempotent, timeout, *, wait))]
     fn post<'py>(
         &self,
         path: &Bound<'py, PyString>,
@@ -158,7 +148,7 @@ impl RawClient {
         let py = path.py();
         let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
         let (core, body) = (self.core(py)?, json::body(py, body)?);
-        let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
+        let timeout = within(py, timeout)?;
         call(py, wait, async move { core.post(&path, body, idempotent, timeout).await }, dict)
     }
 
@@ -177,7 +167,6 @@ impl RawClient {
         Ok(self.client(py)?.has_met_sandbox())
     }
 
-    /// Whether `close` was called.
     #[getter]
     fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
@@ -205,7 +194,6 @@ impl RawClient {
         }
     }
 
-    /// Bytes of memory that a result may take.
     pub(super) fn max_result_bytes(&self) -> u64 {
         self.settings.max_result_bytes
     }
@@ -282,15 +270,10 @@ fn refused(arguments: &Arguments, of_core: Option<Error>, of_python: Vec<String>
     Error::settings(of_core.into_iter().chain(of_transport).chain(of_python).collect())
 }
 
-/// A setting in seconds.
-fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
-        raise(py, Error::new(Kind::Config, format!("{name} must be a positive, finite number of seconds, not {value}")))
-    })
-}
-
-/// The `timeout` among the arguments of a search or scan, if it is given.
-fn timeout(arguments: &Bound<'_, PyDict>) -> PyResult<Option<Duration>> {
-    let given: Option<f64> = arguments.get_item("timeout")?.map_or(Ok(None), |value| value.extract())?;
-    given.map(|timeout| seconds(arguments.py(), "timeout", timeout)).transpose()
+/// The `timeout` of a call, if it has one.
+fn within(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
+    let Some(given) = timeout else { return Ok(None) };
+    let timeout = Duration::try_from_secs_f64(given).ok().filter(|timeout| !timeout.is_zero());
+    let wrong = || format!("timeout must be a positive, finite number of seconds, not {given}");
+    timeout.map(Some).ok_or_else(|| raise(py, Error::new(Kind::Config, wrong())))
 }

@@ -23,10 +23,7 @@ const VALUES: usize = 1_000_000;
 /// Characters of the repr of an unknown object.
 const SHOWN: usize = 60;
 
-/// Reads a Python value.
-///
-/// # Errors
-/// What an iterable of the caller raises while it is read.
+/// Reads a Python value. Raises what an iterable of the caller raises meanwhile.
 pub(super) fn input(object: &Bound<'_, PyAny>) -> PyResult<InputValue> {
     Reader { values_left: VALUES }.read(object, DEPTH)
 }

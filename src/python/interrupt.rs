@@ -24,7 +24,6 @@ impl Interrupt {
         Self { received: if is_wanted { socket::received() } else { None }, grace }
     }
 
-    /// Whether it has come.
     pub(super) fn has_come(&self) -> bool {
         self.received.as_ref().is_some_and(|received| {
             received.has_changed().unwrap_or(false) && received.borrow().elapsed() >= self.grace

@@ -51,7 +51,6 @@ pub(super) fn number<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
     integer(py, text)
 }
 
-/// An integer of any size.
 pub(super) fn integer<'py>(py: Python<'py>, digits: &str) -> PyResult<Bound<'py, PyAny>> {
     match decode::integer(digits) {
         Some(small) => Ok(small.into_pyobject(py)?.into_any()),

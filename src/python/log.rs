@@ -4,18 +4,19 @@
 //! the thread and the context that made the call.
 
 use std::cell::Cell;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCFunction;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
 use super::runtime::{self, AttachedScope};
 use crate::observe::{Event, Observer, observed};
 
-/// The function that says what is logged.
 static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {
@@ -25,17 +26,13 @@ thread_local! {
 
 /// The observer of a call, if logging is enabled, and the records that it will have.
 pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
-    let none = || Ok((None, Records { arrivals: Mutex::new(None), schedule: None }));
-    if IN_HANDLER.get() {
-        return none();
-    }
-    let interest = INTEREST.import(py, "dataaccess._core.log", "interest")?;
-    let (begins, ends, retries): (bool, bool, bool) = interest.call0()?.extract()?;
-    if !begins && !ends && !retries {
-        return none();
-    }
-    let (observer, arrivals) = Observer::new(begins, ends);
-    Ok((Some(observer), Records { arrivals: Mutex::new(Some(arrivals)), schedule: None }))
+    let (begins, ends, retries) = if IN_HANDLER.get() {
+        (false, false, false)
+    } else {
+        INTEREST.import(py, "dataaccess._core.log", "interest")?.call0()?.extract()?
+    };
+    let (observer, arrivals) = (begins || ends || retries).then(|| Observer::new(begins, ends)).unzip();
+    Ok((observer, Records { arrivals: Mutex::new(arrivals), schedule: None }))
 }
 
 /// Runs an asynchronous call whose records the running loop emits.
@@ -77,10 +74,12 @@ impl Records {
         while let Some(arrivals) = self.arrivals.get_mut().unwrap_or_else(PoisonError::into_inner)
             && arrivals.recv_many(&mut events, usize::MAX).await > 0
         {
-            let (emit, schedule) = (Emit(events.drain(..).map(|event| *event).collect()), self.schedule.clone());
-            let emitted = runtime::with_gil(move |py| match schedule {
-                Some(schedule) => schedule.call1(py, (emit,)).map(drop),
-                None => emit.__call__(py),
+            let (events, schedule) = (mem::take(&mut events), self.schedule.clone());
+            let emit_all = move |py: Python<'_>| events.iter().try_for_each(|event| emit(py, event));
+            let emitted = runtime::with_gil(move |py| {
+                let Some(schedule) = schedule else { return emit_all(py) };
+                let emit_all = PyCFunction::new_closure(py, None, None, move |call, _| emit_all(call.py()))?;
+                schedule.call1(py, (emit_all,)).map(drop)
             });
             // Records are lost once the loop is closed or the interpreter exits.
             drop(emitted.await);
@@ -96,17 +95,6 @@ impl Drop for Records {
             let rest = Self { arrivals: Mutex::new(Some(arrivals)), schedule: self.schedule.take() };
             runtime::spawn_detached(rest.relay());
         }
-    }
-}
-
-/// A callable that emits records in the thread that calls it.
-#[pyclass(frozen)]
-struct Emit(Vec<Event>);
-
-#[pymethods]
-impl Emit {
-    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.iter().try_for_each(|event| emit(py, event))
     }
 }
 

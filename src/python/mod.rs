@@ -36,23 +36,17 @@ mod _native {
     use crate::store::SCHEMES;
 
     #[pymodule_export]
-    use super::client::{RawClient, is_of_this_machine, is_secret_header, origin, sandboxes_met};
-    #[pymodule_export]
-    use super::interrupt::wakeup_fd;
-    #[pymodule_export]
-    use super::request::{column_type, instant_in, start_of_day, today, zone_name, zones_beginning_day};
-    #[pymodule_export]
-    use super::runs::folder_status;
-    #[pymodule_export]
-    use super::sandbox::{RawSandbox, check_fault, record_time};
-    #[pymodule_export]
-    use super::scan::{RawScan, RawUnpublished};
-    #[pymodule_export]
-    use super::stream::RawStream;
-    #[pymodule_export]
-    use super::table::RawTable;
-    #[pymodule_export]
-    use super::token::RawToken;
+    use super::{
+        client::{RawClient, is_of_this_machine, is_secret_header, origin, sandboxes_met},
+        interrupt::wakeup_fd,
+        request::{column_type, instant_in, start_of_day, today, zone_name, zones_beginning_day},
+        runs::folder_status,
+        sandbox::{RawSandbox, check_fault, record_time},
+        scan::{RawScan, RawUnpublished},
+        stream::RawStream,
+        table::RawTable,
+        token::RawToken,
+    };
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 
@@ -73,6 +67,7 @@ mod _native {
         super::testing::add_to(module)?;
         let py = module.py();
         py.import("atexit")?.call_method1("register", (wrap_pyfunction!(super::runtime::begin_exit, py)?,))?;
-        Ok(())
+        // All names count, so the stub need not list them a second time.
+        module.delattr("__all__")
     }
 }

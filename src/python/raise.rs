@@ -1,11 +1,13 @@
 //! Errors of the core as exceptions: the kind names the class, the details are its attributes.
 
+use std::iter::successors;
+
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, sanitize};
 
 /// The exception for an error. Its class is defined in Python, so that it pickles and has attributes.
 #[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err passes it by value")]
@@ -75,11 +77,6 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 
 /// All causes in one line.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut texts = vec![error.to_string()];
-    let mut next = error.source();
-    while let Some(error) = next {
-        texts.push(error.to_string());
-        next = error.source();
-    }
-    crate::error::sanitize(&texts.join(": "))
+    let texts = successors(Some(error), |error| error.source()).map(ToString::to_string);
+    sanitize(&texts.collect::<Vec<_>>().join(": "))
 }

@@ -24,7 +24,6 @@ fn is_of_codes(call: &str) -> bool {
     call.ends_with("_codes")
 }
 
-/// The request of a call.
 pub(super) fn search(call: &str, arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
     let checked = if is_of_codes(call) {
         codes::check(codes_arguments(arguments)?, calendar)

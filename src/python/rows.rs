@@ -52,7 +52,7 @@ pub(super) fn call(
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.as_ref());
-    let updates = Updates::new(on_progress);
+    let updates = Updates(on_progress);
     if wait {
         // The sender is part of the outcome: dropped before it, it would wake this thread too.
         let request = async move { Ok((scan.rows(&client, &sender).await?, sender)) };
@@ -235,7 +235,6 @@ impl Objects {
         }
     }
 
-    /// The object of an integer.
     fn integer<'py>(&mut self, py: Python<'py>, value: i32) -> Bound<'py, PyInt> {
         let [last, ..] = value.to_le_bytes();
         let Some(slot) = self.integers.get_mut(usize::from(last)) else { return PyInt::new(py, value) };

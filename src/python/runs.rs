@@ -11,7 +11,7 @@ use pythonize::pythonize;
 
 use super::input::input;
 use super::raise::raise;
-use super::runtime::{block, with_gil};
+use super::runtime::{call, with_gil};
 use crate::files::Location;
 use crate::scan::{self, FileReport, FolderReport, OnDoubt, RunOptions, Service};
 use crate::store::StorageOptions;
@@ -29,7 +29,6 @@ pub(super) struct HiddenOptions {
 /// exception that ended the run.
 pub(super) type RawReport = (Py<PyAny>, usize, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
 
-/// The options of a run, as a dict.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct RunArguments<'py> {
@@ -45,7 +44,6 @@ pub(super) struct RunArguments<'py> {
 }
 
 impl RunArguments<'_> {
-    /// The options of the core.
     pub(super) fn options(self, py: Python<'_>, retry_for: Option<Duration>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options, retry_for)?;
         let (address, is_synthetic) = self.service;
@@ -102,13 +100,12 @@ pub(super) fn folder_status(
     known_row_cap: Option<u64>,
     until: Option<String>,
     storage_options: Storage,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let location = location(py, folder, storage_options, None)?;
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
     let status =
         async move { scan::folder_status(&location, settle, known_row_cap, until.as_deref(), SystemTime::now()).await };
-    let status = block(py, status)?;
-    Ok(pythonize(py, &status)?.unbind())
+    call(py, true, status, |py, status| Ok(pythonize(py, &status)?.unbind()))
 }
 
 /// What Python gets of a report.

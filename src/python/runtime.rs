@@ -61,7 +61,6 @@ struct Stamped<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Without a value.
     pub(super) const fn empty() -> Self {
         Self { slot: ArcSwapOption::const_empty() }
     }
@@ -75,12 +74,7 @@ impl<T> PerProcess<T> {
 
     /// The value of this process, if it has one.
     pub(super) fn get(&self) -> Option<Arc<T>> {
-        let current = self.slot.load_full()?;
-        if current.process == process::id() {
-            return Some(Arc::clone(&current.value));
-        }
-        mem::forget(current);
-        None
+        self.get_or_try_make(|| Err(())).ok()
     }
 
     /// The value of this process, made now if it has none.
@@ -146,19 +140,15 @@ pub(super) fn call<'py, T: Send + 'static, R: for<'a> IntoPyObject<'a>>(
     future: impl Future<Output = Result<T>> + Send + 'static,
     finish: impl FnOnce(Python<'_>, T) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if wait { finish(py, block(py, future)?)?.into_bound_py_any(py) } else { spawn(py, future, finish) }
+    if !wait {
+        return spawn(py, future, finish);
+    }
+    let value = block_with(py, future, None::<mpsc::Receiver<()>>, |_, _| Ok(()))?;
+    finish(py, value)?.into_bound_py_any(py)
 }
 
-/// Runs a future to its end from a synchronous call.
-pub(super) fn block<T: Send + 'static>(
-    py: Python<'_>,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-) -> PyResult<T> {
-    block_with(py, future, None::<mpsc::Receiver<()>>, |_, _| Ok(()))
-}
-
-/// As [`block`], passing the events of the future to `handle` with the interpreter held, and `None` about once in a
-/// slice without an event. An error of `handle` drops the future too.
+/// Runs a future to its end from a synchronous call, passing its events to `handle` with the interpreter held, and `None`
+/// about once in a slice without an event. An error of `handle` drops the future too.
 pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
@@ -262,7 +252,6 @@ thread_local! {
     static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
 
-/// Wakes a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -304,12 +293,6 @@ pub(super) fn spawn_detached(work: impl Future<Output = ()> + Send + 'static) {
         // Dropped, it might come here again.
         Err(_) => mem::forget(work),
     }
-}
-
-/// Waits for a future on a thread of another library, which may or may not hold the interpreter. No signal is seen,
-/// so the future must end by itself. Must not be called on a worker of the runtime.
-pub(super) fn block_without_gil<T>(future: impl Future<Output = T>) -> Result<T> {
-    Ok(runtime()?.block_on(future))
 }
 
 /// Runs work that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.

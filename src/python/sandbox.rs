@@ -47,18 +47,10 @@ impl RawSandbox {
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
-        if let Some((export_seconds, until)) = demo {
-            let data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day));
-            let mut data = data.map_err(|error| raise(py, error))?;
-            if let Some(ends) = export_seconds {
-                data.export_takes = duration("export_seconds", ends).map_err(|error| raise(py, error))?;
-            }
-            options.demo = Some(data);
-        }
+        options.demo = demo.map(demo_data).transpose().map_err(|error| raise(py, error))?;
         py.detach(|| Sandbox::start(options)).map(Self).map_err(|error| raise(py, error))
     }
 
-    /// The URL of the sandbox.
     #[getter]
     fn base_url(&self) -> &str {
         self.0.base_url()
@@ -100,7 +92,11 @@ pub(super) fn record_time(py: Python<'_>, timezone: &str, utc: &str) -> PyResult
     Ok(zone.record_time(utc))
 }
 
-fn duration(name: &str, seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Error::new(Kind::Config, format!("{name} must be a number of seconds from 0 on, not {seconds}")))
+fn demo_data((export_seconds, until): RawDemo) -> Result<Demo> {
+    let mut data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day))?;
+    if let Some(seconds) = export_seconds {
+        let wrong = || format!("export_seconds must be a number of seconds from 0 on, not {seconds}");
+        data.export_takes = Duration::try_from_secs_f64(seconds).map_err(|_| Error::new(Kind::Config, wrong()))?;
+    }
+    Ok(data)
 }

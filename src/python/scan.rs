@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use arc_swap::ArcSwapOption;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyCapsule};
+use pyo3::types::{IntoPyDict, PyCFunction, PyCapsule, PyDict};
 use pythonize::{depythonize, pythonize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -128,7 +128,6 @@ impl RawScan {
 
 #[pymethods]
 impl RawScan {
-    /// The number of requests.
     #[getter]
     fn requests(&self) -> usize {
         self.scan.requests()
@@ -140,7 +139,6 @@ impl RawScan {
         self.scan.now()
     }
 
-    /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)
     }
@@ -201,21 +199,10 @@ impl RawScan {
         self.scan.result_zone().map(Zone::name)
     }
 
-    #[getter]
-    fn column_names(&self) -> Vec<String> {
-        self.scan.attributes().to_vec()
-    }
-
     /// The types of the columns in words.
     #[getter]
-    fn types(&self) -> Vec<&'static str> {
-        self.scan.types().collect()
-    }
-
-    /// The query of the folder of a run: everything but its days, with digests of what may be personal.
-    #[getter]
-    fn query<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, &self.scan.folder_query())?)
+    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.scan.attributes().iter().zip(self.scan.types()).into_py_dict(py)
     }
 
     /// The figures of the last complete use.
@@ -225,14 +212,12 @@ impl RawScan {
     }
 
     /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
-    #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
         let interrupt = Interrupt::new(ends_at_interrupt, GRACE);
         self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }, interrupt)
     }
 
     /// Collects the rows in columns.
-    #[pyo3(signature = (limit, views, on_progress, *, wait))]
     fn collect<'py>(
         &self,
         py: Python<'py>,
@@ -249,7 +234,6 @@ impl RawScan {
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
-    #[pyo3(signature = (on_progress, *, wait))]
     fn rows<'py>(&self, py: Python<'py>, on_progress: Option<Py<PyAny>>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         let core = self.client.get().core(py)?;
         rows::call(py, wait, core, self.scan.clone(), on_progress, used(&self.last_stats))
@@ -257,7 +241,6 @@ impl RawScan {
 
     /// Writes the rows to a file of a format, which is a dict. Returns their figures, and the file, which appears when
     /// it is published.
-    #[pyo3(signature = (path, format, storage_options, on_progress, *, wait))]
     fn write<'py>(
         &self,
         py: Python<'py>,
@@ -279,7 +262,6 @@ impl RawScan {
     }
 
     /// Runs the unfinished tasks into parts of a folder.
-    #[pyo3(signature = (options, on_progress, *, wait))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -295,7 +277,6 @@ impl RawScan {
     }
 
     /// Reads the rows that a folder has of this scan.
-    #[pyo3(signature = (folder, ignore_missing, storage_options, *, wait))]
     fn read<'py>(
         &self,
         py: Python<'py>,
@@ -379,7 +360,6 @@ pub(super) struct RawUnpublished(Mutex<Option<Complete>>);
 impl RawUnpublished {
     /// Moves the file to its path, or uploads it, and returns its size. After Ctrl-C, or once the future was cancelled, it
     /// does not appear.
-    #[pyo3(signature = (*, wait))]
     fn publish<'py>(&self, py: Python<'py>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         let complete = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let complete = complete.ok_or_else(|| raise(py, defect("the file was published already")))?;
@@ -396,7 +376,6 @@ impl RawUnpublished {
         Ok(published)
     }
 
-    /// Removes the file.
     fn discard(&self) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }

@@ -18,7 +18,7 @@ use super::capsule;
 use super::interrupt::Interrupt;
 use super::log::Records;
 use super::raise::raise;
-use super::runtime::{self, PerProcess};
+use super::runtime::{PerProcess, runtime, wait_for};
 use super::scan::figures;
 use super::table::RawTable;
 use crate::error::{Error, Kind, Result};
@@ -34,6 +34,16 @@ const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, w
 struct Open {
     stream: Stream,
     records: Records,
+}
+
+impl Open {
+    /// Waits until there is something to take, or for Ctrl-C.
+    async fn ready_or(&self, interrupt: &Interrupt) {
+        tokio::select! {
+            () = self.stream.wait() => {}
+            () = interrupt.come() => {}
+        }
+    }
 }
 
 /// The batches of a scan. Clones share them.
@@ -94,13 +104,8 @@ impl RawStream {
     fn wait(&self, py: Python<'_>, limit: Duration) -> PyResult<()> {
         let open = self.open(py)?;
         let (waiting, interrupt) = (Arc::clone(&open), self.interrupt.clone());
-        let wait = async move {
-            tokio::select! {
-                _ = timeout(limit, waiting.stream.wait()) => {}
-                () = interrupt.come() => {}
-            }
-        };
-        runtime::wait_for(py, wait, &open.records)?;
+        let wait = async move { drop(timeout(limit, waiting.ready_or(&interrupt)).await) };
+        wait_for(py, wait, &open.records)?;
         self.check(py, &open)
     }
 
@@ -122,7 +127,6 @@ impl RawStream {
         capsule::of_stream(py, schema, batches)
     }
 
-    /// The next batch for another library.
     fn pull(&self) -> Result<Option<RecordBatch>> {
         let open = self.get()?;
         loop {
@@ -133,12 +137,8 @@ impl RawStream {
             match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => runtime::block_without_gil(async {
-                    tokio::select! {
-                        () = open.stream.wait() => {}
-                        () = self.interrupt.come() => {}
-                    }
-                })?,
+                // On a thread of that library, so no signal is seen.
+                Next::NotYet => runtime()?.block_on(open.ready_or(&self.interrupt)),
             }
         }
     }
@@ -146,28 +146,18 @@ impl RawStream {
 
 #[pymethods]
 impl RawStream {
-    /// The next batch; None at the end.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<RawTable>> {
+    /// The next batch; None at the end, or if it is not ready within `seconds`.
+    #[pyo3(signature = (seconds=None))]
+    fn next(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<Option<RawTable>> {
+        let mut limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         loop {
             match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(RawTable::of_batch(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.wait(py, Duration::MAX)?,
+                Next::NotYet if limit == Some(Duration::ZERO) => return Ok(None),
+                Next::NotYet => self.wait(py, limit.unwrap_or(Duration::MAX))?,
             }
-        }
-    }
-
-    /// The next batch if it is ready within `seconds`; None if it is not, or at the end.
-    #[pyo3(signature = (seconds = 0.0))]
-    fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawTable>> {
-        let mut next = self.try_next(py)?;
-        if matches!(next, Next::NotYet) && seconds > 0.0 {
-            self.wait(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
-            next = self.try_next(py)?;
-        }
-        match next {
-            Next::Batch(batch) => Ok(Some(RawTable::of_batch(batch))),
-            Next::End | Next::NotYet => Ok(None),
+            limit = limit.map(|_| Duration::ZERO);
         }
     }
 

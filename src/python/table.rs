@@ -49,11 +49,6 @@ impl RawTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    #[getter]
-    fn column_names(&self) -> Vec<String> {
-        self.schema.fields().iter().map(|field| field.name().clone()).collect()
-    }
-
     /// The names of the columns and of their types.
     #[getter]
     fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
@@ -140,7 +135,6 @@ impl RawTable {
         self.batches.first().map(|batch| capsule::of_batch(py, batch)).transpose()
     }
 
-    /// Exports a stream of all batches.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         capsule::of_stream(py, &self.schema, self.batches.clone().into_iter().map(Ok))
     }
@@ -169,7 +163,6 @@ fn append_records(list: &Bound<'_, PyList>, batch: &RecordBatch, has_names: bool
     Ok(())
 }
 
-/// All values of a column.
 fn values<'py>(py: Python<'py>, values: Values<'_>, has_names: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let text = |text: &str| Ok(PyString::new(py, text).into_any());
     let json = |text: &str| json::value(py, text);

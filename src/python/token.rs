@@ -2,7 +2,6 @@
 //! interpreter.
 
 use std::cell::Cell;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -57,7 +56,6 @@ impl RawToken {
         Err(raise(py, Error::new(Kind::Config, message)))
     }
 
-    /// The callable, if it is one.
     #[getter]
     fn callable(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.callable.as_ref().map(|callable| callable.clone_ref(py))
@@ -81,13 +79,8 @@ impl RawToken {
 
 /// A callable that returns a string or `(string, expires_at)`. Shared, so that it gets to its thread without the
 /// interpreter.
+#[derive(Debug)]
 struct Callable(Arc<Py<PyAny>>);
-
-impl fmt::Debug for Callable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Callable(…)")
-    }
-}
 
 impl TokenSource for Callable {
     fn fetch(&self, take: TakeGrant) -> Result<()> {

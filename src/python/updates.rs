@@ -34,7 +34,7 @@ pub(super) fn call<'py, T: Send + 'static, R: for<'a> IntoPyObject<'a>>(
     callback: Option<Py<PyAny>>,
     finish: impl FnOnce(Python<'_>, T) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let updates = Updates::new(callback);
+    let updates = Updates(callback);
     if wait {
         let value = block_with(py, future, events, |py, update| updates.take(py, update.as_ref()))?;
         return finish(py, value)?.into_bound_py_any(py);
@@ -42,14 +42,9 @@ pub(super) fn call<'py, T: Send + 'static, R: for<'a> IntoPyObject<'a>>(
     spawn_call(py, future, updates.relay(events), |py, value, _| finish(py, value))
 }
 
-/// The callback, if there is one.
-pub(super) struct Updates(Option<Py<PyAny>>);
+pub(super) struct Updates(pub(super) Option<Py<PyAny>>);
 
 impl Updates {
-    pub(super) const fn new(callback: Option<Py<PyAny>>) -> Self {
-        Self(callback)
-    }
-
     /// Calls back with an update, if there is one.
     pub(super) fn take(&self, py: Python<'_>, update: Option<&Progress>) -> PyResult<()> {
         let (Some(callback), Some(update)) = (&self.0, update) else { return Ok(()) };

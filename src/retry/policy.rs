@@ -189,7 +189,6 @@ impl RetryState {
 
     /// The error of a request whose time is over: `last` is the last failure of a request, perhaps of another one.
     /// `is_first_contact` if the service has never responded.
-    #[must_use]
     pub fn given_up(&self, last: Error, is_first_contact: bool) -> Error {
         let seconds = self.retry_for.as_secs_f64();
         last.with_reason(if !is_first_contact {

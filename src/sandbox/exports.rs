@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
 use super::options::Seconds;
 use super::switches::{ScalarType, Switches, UnknownExport};
-use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
+/// `exportStatus` of an entry that has started and not ended (3.2): the only specified value.
+const STATUS_RUNNING: i64 = 1;
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
 
@@ -45,6 +46,19 @@ impl Default for Entry {
     }
 }
 
+/// One status entry of an export (2.5). What is null while it is unfinished has no type by 2.4 later.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExportEntry {
+    export_status: i64,
+    exported_rows: Value,
+    start_time: String,
+    end_time: Value,
+    durations: Value,
+    response_code: Value,
+    response_message: Value,
+}
+
 #[derive(Clone, Default)]
 pub(super) struct Exports(pub(super) BTreeMap<i64, Export>);
 
@@ -56,8 +70,8 @@ impl Exports {
         id
     }
 
-    /// The state of an export at this time; none for an unknown id, unless a switch says that it has no entries.
-    pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
+    /// The state of an export at this time, as `data` of a download has it; none for an unknown id, unless a switch says that it has no entries.
+    pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<Value> {
         let entries: Vec<ExportEntry> = match self.0.get(&id) {
             Some(Export { started, entries }) => {
                 entries.iter().filter_map(|entry| entry.at(*started, now, switches)).collect()
@@ -65,8 +79,7 @@ impl Exports {
             None if switches.unknown_export == UnknownExport::NoEntries => Vec::new(),
             None => return None,
         };
-        let meta = ExportMeta { total: entries.len() };
-        Some(ExportData { entries, meta })
+        Some(json!({"entries": entries, "meta": {"total": entries.len()}}))
     }
 }
 
@@ -100,12 +113,8 @@ impl Entry {
         let (starts, ends) = self.times(started);
         let running = ExportEntry {
             export_status: STATUS_RUNNING,
-            exported_rows: Value::Null,
             start_time: formatted(starts.filter(|starts| *starts <= now)?),
-            end_time: Value::Null,
-            durations: Value::Null,
-            response_code: Value::Null,
-            response_message: Value::Null,
+            ..ExportEntry::default()
         };
         let Some(end) = ends.filter(|end| *end <= now) else { return Some(running) };
         let milliseconds = i64::try_from(self.seconds.0.as_millis()).unwrap_or(i64::MAX);

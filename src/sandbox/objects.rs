@@ -188,7 +188,6 @@ impl BusinessObject {
     }
 
     /// An error about the row with this number, counted from 0.
-    #[must_use]
     pub fn refusal(&self, row: usize, problem: &str) -> Error {
         Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
     }

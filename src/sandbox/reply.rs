@@ -7,10 +7,12 @@ use serde::Serialize;
 
 use super::switches::{MalformedRequest, Switches};
 use crate::contract::SANDBOX_SERVER;
-use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION};
+use crate::contract::envelope::{CODE_PERMISSION, STATUS_PERMISSION};
 
 /// `Server` of every response, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static(SANDBOX_SERVER);
+/// `message` and `data` of a permission failure.
+pub(super) const PERMISSION: (&str, &str) = ("Permission denied", "You don't have permission to access this request!");
 
 #[derive(Serialize)]
 pub(super) struct Envelope<'a, T> {
@@ -50,8 +52,8 @@ impl Refusal {
     pub(super) fn reply(&self, switches: &Switches) -> Response {
         let Self::Problem(status, message) = self else {
             let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
-            let (code, message, data) = (CODE_PERMISSION, MESSAGE_PERMISSION, DATA_PERMISSION);
-            return response(status, json(&Envelope { code, message, data }));
+            let (message, data) = PERMISSION;
+            return response(status, json(&Envelope { code: CODE_PERMISSION, message, data }));
         };
         let is_by_code = switches.malformed_request == MalformedRequest::CodeOnly;
         let shown = if is_by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };

@@ -22,13 +22,12 @@ use super::reply::{Envelope, Refusal, SERVER, json, response};
 use super::request::{self, SearchBody};
 use super::search::Search;
 use super::state::Service;
-use super::switches::{BearerCase, DownloadOrder, Switches, Unlisted};
+use super::switches::{BearerCase, DownloadOrder, SCOPE_ITEM, Switches, Unlisted};
 use super::tokens::{Grant, bearer_token};
 use super::{control, middleware, openapi};
 use crate::contract::business_object::PROMOTION_CODE_NAME;
-use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD};
-use crate::contract::export::ExportData;
-use crate::contract::{DOWNLOAD_PATH, SCOPE_ITEM, SEARCH_PATH};
+use crate::contract::envelope::CODE_SUCCESS;
+use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 #[derive(Clone)]
 pub(super) struct Shared {
@@ -127,7 +126,7 @@ pub(super) struct Call {
 #[serde(rename_all = "camelCase")]
 struct Downloaded<'a> {
     #[serde(flatten)]
-    envelope: Envelope<'a, ExportData>,
+    envelope: Envelope<'a, serde_json::Value>,
     code_message: (),
     duration: String,
 }
@@ -177,7 +176,7 @@ impl Service {
         let unknown = || Refusal::Problem(StatusCode::NOT_FOUND, format!("exportId: there is no export {id}"));
         let data = known.ok_or_else(unknown)?;
         scope()?;
-        let envelope = Envelope { code: CODE_SUCCESS, message: MESSAGE_DOWNLOAD, data };
+        let envelope = Envelope { code: CODE_SUCCESS, message: "Success", data };
         let duration = format!("{}ms", started.elapsed().as_millis());
         Ok(Body::from(json(&Downloaded { envelope, code_message: (), duration })))
     }

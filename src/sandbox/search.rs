@@ -19,7 +19,7 @@ use super::state::Object;
 use super::switches::{EmptyShape, LastUsedType, RowOrder, ScalarType, Switches};
 use super::table::{Row, Rows, Value};
 use crate::contract::business_object::PROMOTION_CODE_ID;
-use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH};
+use crate::contract::envelope::CODE_SUCCESS;
 
 /// What comes after the last of several records.
 const END: &str = "]}}";
@@ -174,7 +174,7 @@ struct Column {
 
 impl Records {
     fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches) -> Self {
-        let (code, message) = (CODE_SUCCESS, MESSAGE_SEARCH);
+        let (code, message) = (CODE_SUCCESS, "Search Business Object success");
         let written = |records| json(&Envelope { code, message, data: Found { status: true, data: records } });
         let empty = match switches.empty_shape {
             EmptyShape::Array => Some(json!([])),

@@ -13,8 +13,11 @@ use serde_json::{Map, Value, json};
 use super::objects::shown;
 use super::options::Seconds;
 use super::request::nearest;
-use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
+use crate::contract::SCOPE_DOWNLOAD;
 use crate::error::{Error, Kind, Result, excerpt};
+
+/// Scope that a token needs for the promotion code search (4.2, 5).
+pub(super) const SCOPE_ITEM: &str = "item";
 
 /// Declares the switches: each with its type, its default, and the values that it takes.
 macro_rules! switches {

@@ -1,7 +1,5 @@
 //! What makes the query of a scan, in the words of its arguments: everything but its days.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::Scan;
@@ -29,12 +27,6 @@ pub(super) enum Layout {
 }
 
 impl Scan {
-    /// The query of the folder that a run fills unless its arguments say otherwise.
-    #[must_use]
-    pub fn folder_query(&self) -> BTreeMap<String, Value> {
-        self.query(if self.by_day.is_some() { Layout::Days } else { Layout::Flat }).fields()
-    }
-
     /// The query of a folder that this scan may use. The token is not part of it, and no value that may be personal.
     pub(super) fn query(&self, layout: Layout) -> Query {
         let body = &self.plan.template().body;

@@ -149,7 +149,6 @@ impl Failure {
     }
 
     /// The error for an object that could not be `done`, for example `written`.
-    #[must_use]
     pub fn into_error(self, kind: Kind, url: &str, done: &str) -> Error {
         let error = Error::new(kind, format!("`{url}` cannot be {done}: {}", self.message));
         let error = error.with_path(std::path::Path::new(url));

@@ -72,7 +72,7 @@ class AsyncBatches(BaseBatches):
 
     async def __anext__(self) -> Batch:
         """As `Batches.__next__`, awaited. A task that is cancelled here has taken no batch."""
-        while (raw := self._raw.take()) is None and not self._raw.ended:
+        while (raw := self._raw.next(0.0)) is None and not self._raw.ended:
             await self._raw.ready()
         batch = self._taken(raw)
         if batch is None:

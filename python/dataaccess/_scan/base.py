@@ -76,12 +76,12 @@ class BaseScan:
     @property
     def column_names(self) -> list[str]:
         """Names of the columns."""
-        return self._raw.column_names
+        return list(self._raw.types)
 
     @property
     def schema(self) -> dict[str, str]:
         """Types of the columns by name, as `schema` takes them; "inferred" where the first rows decide."""
-        return dict(zip(self.column_names, self._raw.types, strict=True))
+        return self._raw.types
 
     @property
     def last_stats(self) -> ScanStats | None:
@@ -188,7 +188,7 @@ class BaseScan:
     def _in_zone_of_files(self, tz: ResultZone) -> RawScan:
         """As `_in_zone`, for uses that return no columns: warns of a `tz` that changes nothing."""
         scan = self._in_zone(tz)
-        if "inferred" not in self._raw.types:
+        if "inferred" not in self._raw.types.values():
             warn_without_times(asked_zone(tz), list(self.schema.items()))
         return scan
 
@@ -196,10 +196,11 @@ class BaseScan:
         """Sends the first requests of `batches`."""
         scan = self._in_zone(tz)
         self._check_streamed()
-        rows, size = LARGE_BATCH if "inferred" in self._raw.types else BATCH
+        rows, size = LARGE_BATCH if "inferred" in self._raw.types.values() else BATCH
         return scan.open(
             rows if max_rows is None else count("max_rows", max_rows),
             size if max_bytes is None else count("max_bytes", max_bytes),
+            ends_at_interrupt=False,
         )
 
     def _check_streamed(self) -> None:

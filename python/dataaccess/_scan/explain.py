@@ -39,7 +39,7 @@ class Plan:
         self._is_codes = first["itemTypeId"] == PROMOTION_CODE
         pairs = list(zip(first["filters"]["OR"], last["filters"]["OR"], strict=True))
         self._groups = [list(zip(start["AND"], end["AND"], strict=True)) for start, end in pairs]
-        self.columns = list(zip(raw.column_names, raw.types, strict=True))
+        self.columns = list(raw.types.items())
         self.item = f"{cell(first['itemTypeName'])} ({first['itemTypeId']})"
         self.title = counted(raw.requests, "request") + self._zones(client.timezone, raw.source_zone, raw.result_zone)
         self.filters = self._filters() or ["none"]

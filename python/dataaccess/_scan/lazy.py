@@ -65,7 +65,7 @@ class Source:
             raise ImportError(f"to_lazyframe needs polars 2.0, this is {polars.__version__}: pip install -U polars")
         self._polars, self._scan, self._raw = polars, scan, raw
         decoded = [name for name, kind in (scan._schema or {}).items() if kind == NAME]
-        self._enums = {name: enum_of(polars, name) for name in raw.column_names if name in decoded}
+        self._enums = {name: enum_of(polars, name) for name in raw.types if name in decoded}
         self._lock = Lock()
         self._types: dict[str, str] | None = None
         # polars reads in threads of its own, without a line of the user.
@@ -94,12 +94,12 @@ class Source:
         with self._lock:
             if self._types is None:
                 types = self._raw.types
-                if "inferred" in types:
-                    with closing(self._raw.open(*LARGE_BATCH)) as stream:
+                if "inferred" in types.values():
+                    with closing(self._raw.open(*LARGE_BATCH, ends_at_interrupt=False)) as stream:
                         first = stream.next()
                     # Without rows there are strings, as in other results.
-                    types = ["string"] * len(types) if first is None else [kind for _, kind in first.types]
-                self._types = dict(zip(self._raw.column_names, types, strict=True))
+                    types = dict.fromkeys(types, "string") if first is None else dict(first.types)
+                self._types = types
             return self._types
 
     def __call__(
@@ -127,7 +127,7 @@ class Source:
     def _frames(self, columns: list[str], by: dict[str, Any], ends: bool) -> Iterator[pl.DataFrame]:
         """The batches of some columns, and frames without rows while none comes."""
         scan, types = self._scan, self.types()
-        fixed = dict(zip(self._raw.column_names, self._raw.types, strict=True))
+        fixed = self._raw.types
         schema = {**(scan._schema or {}), **{name: types[name] for name in columns if fixed[name] == "inferred"}}
         chosen = scan._changed({name: kind for name, kind in schema.items() if name in columns}, attrs=columns, **by)
         # Figures of the query are those of the scan.
@@ -137,7 +137,7 @@ class Source:
         # Closed twice: polars may end this while a Ctrl-C is pending, which is raised in the first call.
         with self._released(), closing(stream), closing(stream):
             while not stream.ended:
-                batch = stream.take(_PATIENCE)
+                batch = stream.next(_PATIENCE)
                 yield empty if batch is None else self._checked(Batch(batch).to_polars())
             outcome = stream.stats
         if outcome is not None:

@@ -35,8 +35,7 @@ class Rows:
     @property
     def column_names(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self._raw.column_names
-        return names
+        return [name for name, _ in self._raw.types]
 
     @property
     def shape(self) -> tuple[int, int]:

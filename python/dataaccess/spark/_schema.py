@@ -32,8 +32,7 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
         )
         raise invalid("schema", message)
     scan = scan_of(values, None, None)
-    types = zip(scan.column_names, scan._raw.types, strict=True)
-    columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in types}
+    columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in scan._raw.types.items()}
     for name, option in _of_request(values).items():
         if name in columns:
             raise invalid(option, f"{name!r} is an attribute of the rows: choose another name", name)

@@ -17,10 +17,10 @@ use tokio::time::{sleep, timeout};
 
 use super::ActiveFault;
 use super::kind::{FaultKind, Headers, Text, has_no_body};
-use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
+use crate::contract::envelope::{CODE_PERMISSION, field};
 use crate::sandbox::chance;
 use crate::sandbox::replay::cut_off;
-use crate::sandbox::reply::{Envelope, Refusal, SERVER, json, response};
+use crate::sandbox::reply::{Envelope, PERMISSION, Refusal, SERVER, json, response};
 use crate::sandbox::server::{Connection, Ending};
 use crate::sandbox::switches::Switches;
 
@@ -103,7 +103,7 @@ fn status(status: StatusCode, body: Option<&Text>, switches: &Switches) -> Respo
 fn code(code: i64, message: Option<&Text>) -> Response {
     let message = message.map(|text| text.0.as_str());
     let (default, data) = match code {
-        CODE_PERMISSION => (MESSAGE_PERMISSION, DATA_PERMISSION),
+        CODE_PERMISSION => PERMISSION,
         _ => (REQUESTED, message.unwrap_or(REQUESTED)),
     };
     response(StatusCode::OK, json(&Envelope { code, message: message.unwrap_or(default), data }))

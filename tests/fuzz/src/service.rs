@@ -9,7 +9,7 @@ use dataaccess::sandbox::{BusinessObject, Cell, Clock, Options, Sandbox};
 use serde_json::{Map, Value, json};
 
 /// Path of the search.
-pub const SEARCH: &str = dataaccess::contract::SEARCH_PATH;
+pub const SEARCH: &str = "/access/api/item/search";
 
 /// A sandbox and the connection to it.
 pub struct Service {
