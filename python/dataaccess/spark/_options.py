@@ -2,8 +2,7 @@
 
 They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
 sees in the plan of a query, and who writes a query need not be who runs Spark. So options say what to read and how to
-read it: the service, its token and its network come from the driver's environment or profile. Nothing here needs
-Spark.
+read it: the service, its token and its network come from the driver's environment or profile. No Spark is needed.
 """
 
 from __future__ import annotations
