@@ -35,7 +35,7 @@ const STRINGS: usize = 4_096;
 const INTEGERS: usize = 1 << 8;
 /// Longer strings seldom come again.
 const LONGEST: usize = 64;
-/// Strings of a column, and rows of a block, that are not worth it.
+/// Nothing is remembered of fewer strings of a column, or rows of a block.
 const FEW: usize = 64;
 /// Strings after which a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
@@ -141,7 +141,7 @@ impl Rows {
         let list = self.list.of(attempt, || PyList::empty(py).unbind()).bind(py);
         let template = self.template.row.bind(py);
         let mut cursor = 0;
-        self.objects.expect(block.rows());
+        self.objects.remember_integers(block.rows());
         for row in 0..block.rows() {
             let record = template.copy()?;
             for (column, (value, name)) in block.values(row).zip(&self.template.names).enumerate() {
@@ -228,8 +228,8 @@ impl Objects {
         Self { strings: Vec::new(), columns: vec![Column::default(); columns], integers: Vec::new() }
     }
 
-    /// Remembers integers too, from the first block that is worth it.
-    fn expect(&mut self, rows: usize) {
+    /// Remembers integers too, from the first block with enough rows on.
+    fn remember_integers(&mut self, rows: usize) {
         if rows > FEW && self.integers.is_empty() {
             self.integers.resize_with(INTEGERS, || None);
         }

@@ -182,7 +182,8 @@ impl RawScan {
         Ok(self.with(py, self.scan.in_zone(zone.as_ref())))
     }
 
-    /// The same scan with the zone of results of another one, with which it shares inferred types, and which reports the figures of its uses there.
+    /// The same scan with the zone of results of another one. It shares inferred types with it, and reports the figures of
+    /// its uses there.
     fn for_use_of(&self, py: Python<'_>, other: &Self) -> Self {
         other.with(py, self.scan.in_zone(other.scan.result_zone()).assuming(&other.scan))
     }

@@ -70,7 +70,8 @@ impl Exports {
         id
     }
 
-    /// The state of an export at this time, as `data` of a download has it; none for an unknown id, unless a switch says that it has no entries.
+    /// The state of an export at this time, as `data` of a download has it; none for an unknown id, unless a switch says
+    /// that it has no entries.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<Value> {
         let entries: Vec<ExportEntry> = match self.0.get(&id) {
             Some(Export { started, entries }) => {

@@ -38,7 +38,7 @@ def client_arguments(connection: Secret, given: Mapping[str, Any], look_up: Call
         if own and here is not None and here != origin(own):
             raise ConfigError(f"{named} is for {origin(own)}, and base_url is {here}: make a dataaccess.Client for it")
     elif not connection.value.password and (host or settings.value.get("profile")) is not None:
-        # The token of the worker's environment is for the address that this names; that of a profile for its own.
+        # The token of the worker's environment is for the address in it, and the token of a profile for its own.
         profile = settings.value.get("profile")
         there, own = origin(host or named_address(profile)), named_address(None if token_variable() else profile)
         if there is not None and not there.startswith("sandbox:") and there != origin(own):

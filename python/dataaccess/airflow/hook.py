@@ -10,7 +10,7 @@ from dataaccess._core.host import hosted
 from dataaccess._core.secret import Secret
 from dataaccess.airflow.compat import BaseHook, airflow_version
 from dataaccess.airflow.connection import client_arguments
-from dataaccess.errors import ConfigError, DataAccessError
+from dataaccess.errors import DataAccessError
 
 # Less than a client waits for its token, so that its threads end.
 _SECONDS_FOR_TOKEN = 30
@@ -20,7 +20,7 @@ class DataAccessHook(BaseHook):
     """Makes clients from an Airflow connection of the type `dataaccess`.
 
     The host of the connection is the base URL, its password the token; `extra` has any other argument of `Client`. An
-    empty host or password is that of the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`. That token is
+    empty host or password comes from the worker's environment: `DATAACCESS_BASE_URL`, `DATAACCESS_TOKEN`. That token is
     not sent to a host that only the connection names.
 
     Args:
@@ -108,7 +108,7 @@ class DataAccessHook(BaseHook):
         """Whether address, token and scopes work, and what was found: the button "Test" of the web UI."""
         try:
             found = self.client().check()
-        except (ConfigError, DataAccessError) as error:
+        except DataAccessError as error:
             return False, str(error)
         if not found.is_ok and found.errors:
             # The first reason is that of the others too, as a host that cannot be reached.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     # The id and the body of a request that the driver has checked.
     Planned: TypeAlias = tuple[str, dict[str, Any]]
 
-# Clients of one process: those of the queries that run at the same time.
+# Clients of one process, of the queries that run at the same time.
 _CLIENTS = 4
 _ROWS = 8_192
 
