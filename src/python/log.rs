@@ -17,30 +17,22 @@ use tokio::sync::mpsc;
 use super::runtime::{self, AttachedScope};
 use crate::observe::{Event, Observer, observed};
 
+static INTEREST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
 thread_local! {
     /// Whether this thread is inside a handler. The calls of a handler are not logged, or logging would never end.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The observer of a call, if anything is logged, and the records that it will have.
+/// The observer of a call, if logging is enabled, and the records that it will have.
 pub(super) fn listen(py: Python<'_>) -> PyResult<(Option<Observer>, Records)> {
-    let wanted = if IN_HANDLER.get() { None } else { wanted(py)? };
-    let (observer, arrivals) = wanted.map(|(begins, ends)| Observer::new(begins, ends)).unzip();
-    Ok((observer, Records { arrivals: Mutex::new(arrivals), schedule: None }))
-}
-
-/// Whether the records of attempts that begin, and of those that have ended, are handled. None while no record is.
-fn wanted(py: Python<'_>) -> PyResult<Option<(bool, bool)>> {
-    static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    static CHECKS: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
-    let [begins, ends] = if let Some(checks) = CHECKS.get(py) {
-        checks
+    let (begins, ends, retries) = if IN_HANDLER.get() {
+        (false, false, false)
     } else {
-        let made: Option<_> = MAKE.import(py, "dataaccess._core.log", "checks")?.call0()?.extract()?;
-        let Some(checks) = made else { return Ok(None) };
-        CHECKS.get_or_init(py, || checks)
+        INTEREST.import(py, "dataaccess._core.log", "interest")?.call0()?.extract()?
     };
-    Ok(Some((begins.call0(py)?.is_truthy(py)?, ends.call0(py)?.is_truthy(py)?)))
+    let (observer, arrivals) = (begins || ends || retries).then(|| Observer::new(begins, ends)).unzip();
+    Ok((observer, Records { arrivals: Mutex::new(arrivals), schedule: None }))
 }
 
 /// Runs an asynchronous call whose records the running loop emits.

@@ -72,11 +72,18 @@ def log_run(message: str, fields: dict[str, Any], *, is_doubt: bool = False) -> 
         _logger("run").log(_WARNING if is_doubt else _INFO, "%s", message, extra=fields)
 
 
-def checks() -> tuple[Callable[[], bool], Callable[[], bool]] | None:
-    """Whether the records of attempts that begin, and of those that have ended, are handled. None: so far no record is."""
+def interest() -> tuple[bool, bool, bool]:
+    """Whether records would be handled: of attempts that begin, of those that have ended, and of retries."""
     if "logging" not in sys.modules:
-        return None
-    return partial(_logger("request").isEnabledFor, _DEBUG), partial(_logger("access").isEnabledFor, _INFO)
+        return False, False, False
+    begins, ends, retries = _checks()
+    return begins(_DEBUG), ends(_INFO), retries(_WARNING)
+
+
+@cache
+def _checks() -> tuple[Callable[[int], bool], Callable[[int], bool], Callable[[int], bool]]:
+    """What says whether the loggers of attempts and retries have a level. Each call asks it."""
+    return _logger("request").isEnabledFor, _logger("access").isEnabledFor, _logger("retry").isEnabledFor
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
