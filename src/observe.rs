@@ -114,7 +114,6 @@ pub fn observed_sync<T>(observer: Option<Observer>, make: impl FnOnce() -> T) ->
 }
 
 /// The observer of the current future.
-#[must_use]
 pub fn observer() -> Option<Observer> {
     OBSERVER.try_with(Clone::clone).ok().flatten()
 }

@@ -38,7 +38,6 @@ impl Secret {
     }
 
     /// The token itself, for the header.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }

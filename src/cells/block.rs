@@ -74,7 +74,6 @@ pub struct Block {
 
 impl Block {
     /// Complete rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -72,13 +72,11 @@ impl BufferBudget {
     }
 
     /// Bytes in use.
-    #[must_use]
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
     /// Most bytes in use.
-    #[must_use]
     pub fn limit(&self) -> usize {
         self.limit
     }

@@ -30,7 +30,6 @@ pub struct Delivered<B> {
 
 impl<B> Delivered<B> {
     /// With the records in memory of their own: a channel of tokio reserves space for 32 batches at once.
-    #[must_use]
     pub fn boxed(self) -> Delivered<Box<B>> {
         Delivered { attempt: self.attempt, batch: Box::new(self.batch) }
     }
@@ -172,19 +171,16 @@ impl<B: Batch> Delivery<B> {
     }
 
     /// Whether the response was dropped because the buffer is full, and must be requested again.
-    #[must_use]
     pub fn is_evicted(&self) -> bool {
         self.state().phase == Phase::Evicted
     }
 
     /// The number of the last attempt: batches of others are void.
-    #[must_use]
     pub fn attempt(&self) -> u32 {
         self.state().attempt
     }
 
     /// Bytes of all batches of the current attempt, including those that were taken.
-    #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.state().total_bytes
     }
@@ -225,7 +221,6 @@ impl<B: Batch> Delivery<B> {
     }
 
     /// When the request was sent, once its response has begun.
-    #[must_use]
     pub fn requested_at(&self) -> Option<SystemTime> {
         self.state().requested_at
     }

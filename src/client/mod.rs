@@ -102,7 +102,6 @@ pub struct Client {
 
 impl Client {
     /// How long failed requests are retried; zero if none is.
-    #[must_use]
     pub fn retry_for(&self) -> Duration {
         self.policy.retry_for
     }
@@ -208,25 +207,21 @@ impl Client {
     }
 
     /// Most requests in flight.
-    #[must_use]
     pub fn concurrency(&self) -> usize {
         self.settings.concurrency.map_or(usize::MAX, |limit| limit.max(1) as usize)
     }
 
     /// The buffer of a use of a scan whose consumer keeps at most a batch.
-    #[must_use]
     pub fn buffer(&self) -> BufferBudget {
         BufferBudget::new(self.settings.buffered_bytes, self.settings.connection.timeouts.unread)
     }
 
     /// Bytes of memory that a result may take.
-    #[must_use]
     pub fn max_result_bytes(&self) -> u64 {
         self.settings.max_result_bytes
     }
 
     /// The buffer of responses that are all kept in a result that is collected now, as `kept` measures their batches.
-    #[must_use]
     pub fn result_buffer(&self, kept: Kept) -> BufferBudget {
         let buffer = BufferBudget::new(usize::MAX, self.settings.connection.timeouts.unread);
         buffer.of_result(self.settings.max_result_bytes, kept)
@@ -302,19 +297,16 @@ impl Client {
     }
 
     /// The counters of all calls over the same connections.
-    #[must_use]
     pub fn stats(&self) -> &Meter {
         self.transport.meter()
     }
 
     /// Whether the headers of any response have arrived over the same connections.
-    #[must_use]
     pub fn was_reached(&self) -> bool {
         self.shared_limits.gate().was_reached
     }
 
     /// Whether a response over the same connections came from the sandbox.
-    #[must_use]
     pub fn has_met_sandbox(&self) -> bool {
         self.stats().is_sandbox.load(Ordering::Relaxed)
     }

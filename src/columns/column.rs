@@ -46,7 +46,6 @@ impl Column {
 }
 
 /// The columns of promotion codes, whose types are known beforehand, so that all batches match.
-#[must_use]
 pub fn codes(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
     columns(attributes, overrides, |name| {
         let column_type = match name {
@@ -62,13 +61,11 @@ pub fn codes(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<C
 }
 
 /// The columns of any other object, whose types are inferred unless `schema=` gives them.
-#[must_use]
 pub fn items(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
     columns(attributes, overrides, Column::inferred)
 }
 
 /// The columns of customers: the attributes that the API specification has are strings.
-#[must_use]
 pub fn customers(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
     columns(attributes, overrides, |name| {
         let is_known = CUSTOMER_ATTRIBUTES.contains(&name);
@@ -88,7 +85,6 @@ pub(super) fn type_of(types: &[(String, ColumnType)], name: &str) -> Option<Colu
 
 /// The same columns. A column without a type gets its type of these [`types`], if it has one there. Strings take other
 /// values too.
-#[must_use]
 pub fn frozen(columns: &[Column], types: &Types) -> Vec<Column> {
     let found = |column: &Column| type_of(types, &column.name).map(ColumnType::of_any_value);
     let freeze = |column: &Column| Column { column_type: column.column_type.or(found(column)), ..column.clone() };
@@ -105,13 +101,11 @@ pub fn types(schema: &Schema) -> Result<Types> {
 }
 
 /// The types of the columns that are known before any record, as files have them.
-#[must_use]
 pub fn known_types(columns: &[Column]) -> Vec<(String, Option<ColumnType>)> {
     columns.iter().map(|column| (column.name.clone(), column.column_type.map(ColumnType::in_files))).collect()
 }
 
 /// The schema, if all types are known.
-#[must_use]
 pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {
     let fields: Option<Vec<Field>> = columns.iter().map(|column| column.field(views)).collect();
     Some(Arc::new(Schema::new(fields?)))

@@ -59,7 +59,6 @@ impl ColumnType {
     }
 
     /// The name in `schema=`, also in a file.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().0
     }
@@ -127,7 +126,6 @@ impl ColumnType {
     }
 
     /// The name of the type of its values, for users.
-    #[must_use]
     pub fn described(self) -> &'static str {
         match self {
             Self::Name(_) => Self::String.name(),

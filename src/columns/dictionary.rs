@@ -16,7 +16,6 @@ use super::{with_arrays, with_data_types};
 use crate::error::{Result, defect};
 
 /// The schema with names as dictionaries.
-#[must_use]
 pub fn with_dictionaries(schema: &Schema) -> SchemaRef {
     let data_type = DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into());
     with_data_types(schema, |field| is_named(field).then(|| data_type.clone()))

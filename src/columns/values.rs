@@ -78,7 +78,6 @@ impl<'a> Values<'a> {
 
 impl<'a> Texts<'a> {
     /// The text of a row that is not null.
-    #[must_use]
     pub fn value(self, row: usize) -> &'a str {
         match self {
             Self::Plain(array) => array.value(row),

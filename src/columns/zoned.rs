@@ -12,7 +12,6 @@ use crate::error::{Result, defect};
 use crate::time::Zone;
 
 /// The time zone of this type.
-#[must_use]
 pub fn zone_of(data_type: &DataType) -> Option<&str> {
     match data_type {
         DataType::Timestamp(_, zone) => zone.as_deref(),
@@ -21,7 +20,6 @@ pub fn zone_of(data_type: &DataType) -> Option<&str> {
 }
 
 /// The schema with its timestamps in a zone.
-#[must_use]
 pub fn zoned_schema(schema: &Schema, zone: &Zone) -> SchemaRef {
     let data_type = DataType::Timestamp(TimeUnit::Microsecond, Some(zone.name().into()));
     with_data_types(schema, |field| matches!(field.data_type(), DataType::Timestamp(..)).then(|| data_type.clone()))
@@ -47,7 +45,6 @@ pub fn zoned(batch: &RecordBatch, zone: &Zone, source: &Zone) -> Result<RecordBa
 }
 
 /// The schema with timestamps of a zone as strings.
-#[must_use]
 pub fn text_schema(schema: &Schema) -> SchemaRef {
     with_data_types(schema, |field| zone_of(field.data_type()).map(|_| DataType::Utf8))
 }

@@ -22,13 +22,11 @@ pub(super) fn resolve(given: Option<&str>, allow_http: bool) -> Result<Url> {
 }
 
 /// Scheme, host and port of a base URL, as a client would send to it; None for a URL that no client accepts.
-#[must_use]
 pub fn origin(text: &str) -> Option<String> {
     check(text, true).ok().map(|url| url.origin().ascii_serialization())
 }
 
 /// Whether a base URL is of this machine, where no proxy of the environment or of a profile is used.
-#[must_use]
 pub fn is_of_this_machine(text: &str) -> bool {
     check(text, true).is_ok_and(|url| is_here(&url))
 }

@@ -41,7 +41,6 @@ pub const ALL: [&str; 12] = [
 ];
 
 /// Reads a variable; one that is set but empty counts as not set.
-#[must_use]
 pub fn read(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

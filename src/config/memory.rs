@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 const UNKNOWN: u64 = 16 << 30;
 
 /// Half of the memory that this process may use, read once.
-#[must_use]
 pub fn half() -> u64 {
     static HALF: OnceLock<u64> = OnceLock::new();
     *HALF.get_or_init(|| half_of(available(&|path| fs::read_to_string(path).ok())))

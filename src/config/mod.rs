@@ -38,7 +38,6 @@ pub enum Origin {
 
 impl Origin {
     /// The end of an error about what it names.
-    #[must_use]
     pub fn source(self) -> String {
         match self {
             Self::Setting(_) => String::new(),
@@ -157,7 +156,6 @@ impl Arguments {
     }
 
     /// The CA certificates; `lookup` reads an environment variable.
-    #[must_use]
     pub fn trust(&self, lookup: impl Fn(&str) -> Option<String>) -> Trust {
         Trust::resolve(self.ca_bundle.clone(), |name| lookup(name).filter(|_| self.reads_environment_for("ca_bundle")))
     }
@@ -279,7 +277,6 @@ impl Settings {
 impl Connection {
     /// The proxy and the CA certificates that are used: the setting, its value without user and password, and where it
     /// came from. Nothing for a direct connection, or for the CA certificates of the system.
-    #[must_use]
     pub fn origins(&self) -> Vec<(&'static str, String, Origin)> {
         let proxy = self.proxy.iter().map(|proxy| ("proxy", proxy.address(), proxy.origin));
         let files = match &self.trust {
@@ -292,7 +289,6 @@ impl Connection {
 
     /// What no text may repeat: the values of headers whose names say that they are secret, whole and their long parts,
     /// and the password of the proxy.
-    #[must_use]
     pub fn secrets(&self) -> Vec<String> {
         let values = self.headers.iter().filter(|(name, _)| is_secret_header(name)).map(|(_, value)| value.trim());
         let of_headers = values.flat_map(|value| {
@@ -305,7 +301,6 @@ impl Connection {
     }
 
     /// Whether the service or the proxy uses TLS.
-    #[must_use]
     pub fn uses_tls(&self) -> bool {
         let of_proxy = self.proxy.as_ref().map(|proxy| proxy.url.scheme());
         [Some(self.base_url.scheme()), of_proxy].contains(&Some("https"))

@@ -46,7 +46,6 @@ impl Trust {
     }
 
     /// Whether the setting names them, and not a variable that many programs share.
-    #[must_use]
     pub fn is_ours(&self) -> bool {
         matches!(self, Self::Only(all) if all.iter().any(|source| matches!(source.origin, Origin::Setting(_))))
     }

@@ -19,14 +19,12 @@ pub struct PaddedBytes {
 impl PaddedBytes {
     /// How many bytes were appended.
     #[inline]
-    #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
     /// The bytes that were appended.
     #[inline]
-    #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -118,13 +116,11 @@ pub struct PoolHandle<T>(Weak<Mutex<Vec<T>>>);
 
 impl<T> BufferPool<T> {
     /// A buffer of a dropped batch, with what it had.
-    #[must_use]
     pub fn take(&self) -> Option<T> {
         lock(&self.0).pop()
     }
 
     /// The way back for a buffer.
-    #[must_use]
     pub fn handle(&self) -> PoolHandle<T> {
         PoolHandle(Arc::downgrade(&self.0))
     }

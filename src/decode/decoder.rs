@@ -137,25 +137,21 @@ impl Decoder {
     }
 
     /// Whether any record has been decoded.
-    #[must_use]
     pub fn has_records(&self) -> bool {
         self.records.as_ref().is_some_and(|records| records.count > 0)
     }
 
     /// Whether the JSON of the body is complete.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.expect == Expect::Nothing
     }
 
     /// Whether the rest of the body cannot matter: the limit is reached, and code and status already report success.
-    #[must_use]
     pub fn is_satisfied(&self) -> bool {
         self.records.as_ref().is_some_and(Records::is_full) && self.builder.is_success()
     }
 
     /// The envelope so far, for a caller that stops because of [`Decoder::is_satisfied`].
-    #[must_use]
     pub fn finish_early(self) -> Envelope {
         let bytes = self.received();
         let counts = self.records.map(Records::into_envelope).unwrap_or_default();

@@ -47,13 +47,11 @@ pub struct Envelope {
 
 impl Envelope {
     /// A member of the envelope.
-    #[must_use]
     pub fn member(&self, name: &str) -> Option<&Member> {
         find(&self.members, name)
     }
 
     /// A member of `data`, when `data` is an object.
-    #[must_use]
     pub fn data_member(&self, name: &str) -> Option<&Member> {
         let Some(Member::Object(members)) = self.member(field::DATA) else { return None };
         find(members, name)
@@ -66,7 +64,6 @@ impl Envelope {
     }
 
     /// A member of the envelope, when it is a string.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         serde_json::from_str(json(self.member(name))?).ok()
     }
@@ -78,7 +75,6 @@ impl Envelope {
     }
 
     /// What the response has where its records belong.
-    #[must_use]
     pub fn record_shape(&self) -> RecordShape {
         let (path, members, name, is_success) = match self.member(field::DATA) {
             Some(Member::Object(members)) if members.is_empty() => return RecordShape::Empty("data {}"),

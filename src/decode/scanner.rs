@@ -54,7 +54,6 @@ pub fn parts(mut json: &[u8]) -> impl Iterator<Item = (bool, &[u8])> {
 }
 
 /// White space between tokens.
-#[must_use]
 pub const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
@@ -196,7 +195,6 @@ pub struct JsonSize {
 }
 
 /// What a value of valid JSON takes as objects of Python.
-#[must_use]
 pub fn json_size(json: &str) -> JsonSize {
     let (mut size, mut unescaped) = (JsonSize { values: 1, text: 0 }, PaddedBytes::default());
     for (is_string, part) in parts(json.as_bytes()) {
@@ -213,7 +211,6 @@ pub fn json_size(json: &str) -> JsonSize {
 }
 
 /// The memory of a text in Python: all its characters take as many bytes as the widest, which are 1, 2 or 4.
-#[must_use]
 pub fn text_bytes(text: &[u8]) -> usize {
     match width(text) {
         1 => text.len(),
@@ -222,7 +219,6 @@ pub fn text_bytes(text: &[u8]) -> usize {
 }
 
 /// Whether some character of a text takes more than one byte in Python.
-#[must_use]
 pub fn has_wide(text: &str) -> bool {
     width(text.as_bytes()) > 1
 }

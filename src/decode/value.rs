@@ -271,7 +271,6 @@ impl ValueReader {
 ///
 /// Most are short and there are many of them, so they skip the standard library's parser.
 #[inline]
-#[must_use]
 pub fn integer(digits: &str) -> Option<i64> {
     /// No number of this many digits exceeds 64 bits.
     const SHORT: usize = 18;

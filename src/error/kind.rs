@@ -15,7 +15,6 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Name of the exception class.
-            #[must_use]
             pub const fn class_name(self) -> &'static str {
                 match self {
                     $(Self::$kind => stringify!($class),)*
@@ -23,7 +22,6 @@ macro_rules! kinds {
             }
 
             /// The attribute `reason` of the exception, if the kind decides it.
-            #[must_use]
             pub const fn reason(self) -> Option<&'static str> {
                 match self {
                     $(Self::$kind => kinds!(@reason $($reason)?),)*

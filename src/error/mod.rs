@@ -185,13 +185,11 @@ impl Error {
     }
 
     /// What went wrong.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
     /// Whether a retry may succeed.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.retry != Retry::None
     }
@@ -202,13 +200,11 @@ impl Error {
     }
 
     /// Whether every other request and task would fail too.
-    #[must_use]
     pub fn is_of_all(&self) -> bool {
         self.0.is_of_all
     }
 
     /// One line: what happened and where.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -230,19 +226,16 @@ impl Error {
     }
 
     /// What the user should do.
-    #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
     /// The attributes of the exception class.
-    #[must_use]
     pub fn details(&self) -> &Details {
         &self.0.details
     }
 
     /// All problems of a validation error.
-    #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }

@@ -1,7 +1,6 @@
 //! Makes untrusted text safe for one line of a message.
 
 /// Whether a character breaks the line, controls the terminal, changes the direction of text, or is invisible.
-#[must_use]
 pub fn is_unsafe_for_terminal(character: char) -> bool {
     character.is_control()
         || matches!(

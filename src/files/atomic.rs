@@ -117,7 +117,6 @@ impl AtomicFile {
     }
 
     /// The absolute path where the file will be, or its URL.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

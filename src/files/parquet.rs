@@ -64,13 +64,11 @@ impl Parquet {
     }
 
     /// The columns.
-    #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
     /// The columns without any value so far.
-    #[must_use]
     pub fn empty_columns(&self) -> Vec<String> {
         let columns = self.schema.fields().iter().zip(&self.has_values);
         columns.filter(|(_, has_values)| !**has_values).map(|(field, _)| field.name().clone()).collect()

@@ -19,7 +19,6 @@ impl RowMemory {
     }
 
     /// Bytes at most, of the rows and of each file.
-    #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }

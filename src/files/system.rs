@@ -9,7 +9,6 @@ use crate::error::{Error, Kind};
 /// Options that open a file without following a symbolic link, and without waiting for a pipe. A new file is for its
 /// owner alone.
 #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has links and modes like these"))]
-#[must_use]
 pub fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

@@ -21,7 +21,6 @@ const REPEATED: usize = 48;
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// How many temporary files there are, as after Ctrl-C. A process that ends now leaves them.
-#[must_use]
 pub fn temporary_files() -> usize {
     COUNT.load(Ordering::Acquire)
 }

@@ -139,13 +139,11 @@ impl InputValue {
     }
 
     /// Whether it is null or was left out.
-    #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// Its type, with an article.
-    #[must_use]
     pub fn kind(&self) -> String {
         let kind = match self {
             Self::Null => "None",
@@ -166,7 +164,6 @@ impl InputValue {
     }
 
     /// The value as the caller would recognise it: one line, shortened.
-    #[must_use]
     pub fn shown(&self) -> String {
         let mut line = Line(String::new(), MAX_SHOWN);
         // An error means that the line is full.

@@ -43,7 +43,6 @@ impl<T> Tree<T> {
     }
 
     /// The leaves in reading order.
-    #[must_use]
     pub fn into_leaves(self) -> Vec<T> {
         match self {
             Self::Leaf(leaf) => vec![leaf],

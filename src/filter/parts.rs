@@ -35,7 +35,6 @@ pub struct SearchPart {
 
 impl Search {
     /// The parts of this search: the halves of its longest list of values, or one for each status.
-    #[must_use]
     pub fn parts(&self) -> SearchParts {
         // Groups joined by OR may overlap: a record could come twice.
         let [group] = self.body.filters.or.as_slice() else { return SearchParts::None };
@@ -66,7 +65,6 @@ impl Search {
 
     /// Whether a response can have this number of rows because it has one for each value of the longest list. A round
     /// number is no accident, unless each value has one row at most, as the id of a customer has.
-    #[must_use]
     pub fn explains(&self, rows: u64, is_round: bool) -> bool {
         let groups = &self.body.filters.or;
         let is_key = |condition: &Condition| {

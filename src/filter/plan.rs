@@ -69,7 +69,6 @@ impl Plan {
     }
 
     /// The number of requests.
-    #[must_use]
     pub fn requests(&self) -> usize {
         if !self.parts.is_empty() {
             return self.parts.len();
@@ -78,7 +77,6 @@ impl Plan {
     }
 
     /// The request of an index.
-    #[must_use]
     pub fn search(&self, index: usize) -> Arc<Search> {
         if let Some(part) = self.parts.get(index) {
             return Arc::new(part.clone());
@@ -94,7 +92,6 @@ impl Plan {
     }
 
     /// The value of a condition of the first group in the request of an index.
-    #[must_use]
     pub fn value(&self, index: usize, position: usize) -> Option<&Value> {
         let search = self.parts.get(index).unwrap_or(&self.template);
         let varying = self.values(index).find(|(varying, _)| *varying == position);
@@ -112,7 +109,6 @@ impl Plan {
     }
 
     /// The conditions of all requests together: each list with all its values.
-    #[must_use]
     pub fn filters(&self) -> Filters {
         let mut filters = self.template.body.filters.clone();
         for Axis { position, values } in &self.axes {
@@ -123,7 +119,6 @@ impl Plan {
     }
 
     /// What all requests have in common: the business object, the attributes, the limit.
-    #[must_use]
     pub fn template(&self) -> &Search {
         &self.template
     }

@@ -143,7 +143,6 @@ impl Folder {
     }
 
     /// The absolute path, or the URL.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match &self.place {
             Location::Path(path) => path,
@@ -152,7 +151,6 @@ impl Folder {
     }
 
     /// The absolute path of a part, or its URL.
-    #[must_use]
     pub fn path_of(&self, name: &PartName) -> PathBuf {
         match self.location_of(name) {
             Location::Path(path) => path,
@@ -161,7 +159,6 @@ impl Folder {
     }
 
     /// Where a part is.
-    #[must_use]
     pub fn location_of(&self, name: &PartName) -> Location {
         match &self.place {
             Location::Path(path) => Location::Path(path.join(name.to_string())),

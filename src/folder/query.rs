@@ -29,19 +29,16 @@ impl Query {
     }
 
     /// The fields.
-    #[must_use]
     pub fn fields(&self) -> BTreeMap<String, Value> {
         self.0.clone().into_iter().collect()
     }
 
     /// The text of a field.
-    #[must_use]
     pub fn get(&self, field: &str) -> Option<&str> {
         self.0.get(field).and_then(Value::as_str)
     }
 
     /// Whether there is a field.
-    #[must_use]
     pub fn has(&self, field: &str) -> bool {
         self.0.contains_key(field)
     }
@@ -52,7 +49,6 @@ impl Query {
     }
 
     /// The fields that differ from the query with which a folder began, in words.
-    #[must_use]
     pub fn differences(&self, begun: &Self) -> Vec<(String, String)> {
         let gone = begun.0.keys().filter(|field| !self.0.contains_key(*field));
         let fields = self.0.keys().chain(gone).filter(|field| self.0.get(*field) != begun.0.get(*field));
@@ -68,7 +64,6 @@ impl Query {
 
 /// Stands for values that may be personal data: the first eight bytes of a digest, enough to tell values apart. They
 /// cannot be read back, but confirm a guess.
-#[must_use]
 pub fn digest(text: &str) -> String {
     let first = Sha256::digest(text).iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     format!("{first:016x}")

@@ -188,26 +188,22 @@ impl Gate {
     }
 
     /// Whether a request probes.
-    #[must_use]
     pub fn has_probe(&self) -> bool {
         self.probe.is_some()
     }
 
     /// Since when the service fails.
-    #[must_use]
     pub fn failing_since(&self) -> Option<Instant> {
         self.failing.as_ref().map(|failing| failing.since)
     }
 
     /// Since when it fails for all. Then requests probe.
-    #[must_use]
     pub fn down_since(&self) -> Option<Instant> {
         let is_down = |failing: &&Failing| failing.count >= FAILURES && failing.is_of_several_calls;
         self.failing.as_ref().filter(is_down).map(|failing| failing.since)
     }
 
     /// Whether requests of other calls would fail too.
-    #[must_use]
     pub fn is_down_for_all(&self) -> bool {
         let is_down = self.down_since().is_some();
         self.failing.as_ref().is_some_and(|failing| failing.is_unsent || is_down && failing.is_of_service)

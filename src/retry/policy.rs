@@ -54,7 +54,6 @@ impl Policy {
     }
 
     /// Whether a request may be sent after the first.
-    #[must_use]
     pub fn has_retries(&self) -> bool {
         !self.retry_for.is_zero()
     }
@@ -114,7 +113,6 @@ impl RetryState {
     }
 
     /// When the time of the request is over: its own, or that of a service that fails for all since `down_since`.
-    #[must_use]
     pub fn ends(&self, down_since: Option<Instant>, now: Instant) -> Instant {
         let down_since = down_since.map(|since| since.max(self.began));
         self.failing_since.into_iter().chain(down_since).min().unwrap_or(now) + self.retry_for
@@ -206,7 +204,6 @@ impl RetryState {
 const NEVER_REACHED: &str = "the service never responded to this client";
 
 /// Why there is no other retry: a setting ended them.
-#[must_use]
 pub fn ended_by(setting: &str, limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     format!("{setting} ({seconds} s) ended the retries: raise {setting} to retry for longer")

@@ -40,7 +40,6 @@ const YEAR: Duration = Duration::from_secs(366 * 86_400);
 /// The delay that the header asks for: seconds, a date, or a Unix time. `now` is the response's own `Date`, if it has one.
 ///
 /// Returns nothing for an invalid header; our own back-off then applies.
-#[must_use]
 pub fn retry_after(header: &str, now: SystemTime) -> Option<Duration> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<f64>() {
@@ -53,14 +52,12 @@ pub fn retry_after(header: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// The delay that `retry-after-ms` asks for, in milliseconds; nothing for an invalid header.
-#[must_use]
 pub fn retry_after_ms(header: &str) -> Option<Duration> {
     let milliseconds: f64 = header.trim().parse().ok()?;
     Duration::try_from_secs_f64(milliseconds / 1e3).ok()
 }
 
 /// What `x-should-retry` says; nothing for an invalid header.
-#[must_use]
 pub fn should_retry(header: &str) -> Option<bool> {
     let says = |word: &str| header.trim().eq_ignore_ascii_case(word);
     if says("true") { Some(true) } else { says("false").then_some(false) }

@@ -35,7 +35,6 @@ impl RecordZone {
     }
 
     /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it. Any other string stays as it is.
-    #[must_use]
     pub fn record_time(&self, utc: &str) -> String {
         let time = DateTime::strptime(TIME_FORMAT, utc).and_then(|time| TimeZone::UTC.to_timestamp(time));
         time.ok().and_then(|time| record_time(time.as_second(), &self.0)).unwrap_or_else(|| utc.to_owned())

@@ -85,13 +85,11 @@ impl Sandbox {
     }
 
     /// The base URL, without a path.
-    #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
     /// The token of the control routes.
-    #[must_use]
     pub fn admin_token(&self) -> &str {
         &self.admin_token
     }
@@ -113,7 +111,6 @@ impl Sandbox {
 
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,
     /// which cannot stop it.
-    #[expect(clippy::must_use_candidate, reason = "most callers need nothing but the end")]
     pub fn stop(&self) -> bool {
         let is_own = !self.is_forked();
         if is_own {
@@ -125,7 +122,6 @@ impl Sandbox {
 
     /// What a call of control returns once it was stopped, as JSON: the log and the faults stay. None if it needs the
     /// service.
-    #[must_use]
     pub fn after_end(&self, method: &str, path: &str) -> Option<String> {
         control::after_end(&self.service, method, path).map(|answer| answer.to_string())
     }

@@ -57,7 +57,6 @@ pub enum AttributeKind {
 
 impl AttributeKind {
     /// Its name: the `data_type` of a condition on such an attribute (section 2.4), where there are conditions.
-    #[must_use]
     pub const fn data_type(self) -> &'static str {
         match self {
             Self::Text => STRING,

@@ -93,7 +93,6 @@ impl Clock {
     }
 
     /// The current time.
-    #[must_use]
     pub fn now(&self) -> SystemTime {
         (self.0)()
     }

@@ -127,7 +127,6 @@ impl Switches {
     }
 
     /// All known scopes, of the specification and of switches.
-    #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         let mut scopes = vec![SCOPE_ITEM.to_owned(), SCOPE_DOWNLOAD.to_owned()];
         for named in [&self.generic_scope, &self.download_scope] {

@@ -102,7 +102,6 @@ impl Scan {
     /// What looks wrong in each of these responses: the ones of a scan of `requests` requests that one process knows, each
     /// with its name, in the order of the plan. May be asked after each of them: chance then makes counts equal as rarely
     /// as in one call for all.
-    #[must_use]
     pub fn doubts_of_some(&self, requests: usize, responses: Vec<(String, Figures)>) -> Vec<Vec<DataWarning>> {
         let are_compared = responses.len() >= COMPARED.min(requests);
         let seen = |(name, figures): (String, Figures)| {
@@ -116,7 +115,6 @@ impl Scan {
     }
 
     /// Whether the request of a task explains a number of rows: it asks for as many values.
-    #[must_use]
     pub fn explains(&self, rows: u64) -> bool {
         self.request(0, self.limit).explains(rows)
     }

@@ -7,40 +7,20 @@ mod cap;
 mod collect;
 mod data_warning;
 #[cfg(feature = "files")]
-mod folder_status;
+mod folder;
 mod ids;
 mod judge;
 mod one_request;
-#[cfg(feature = "files")]
-mod part_writer;
 mod progress;
-#[cfg(feature = "files")]
-mod query;
-#[cfg(feature = "files")]
-mod read;
 mod record_stats;
-#[cfg(feature = "files")]
-mod refresh;
-#[cfg(feature = "files")]
-mod refusal;
-#[cfg(feature = "files")]
-mod report;
 mod request;
 mod responses;
 mod result_times;
-#[cfg(feature = "files")]
-mod run;
-#[cfg(feature = "files")]
-mod run_options;
-#[cfg(feature = "files")]
-mod run_progress;
 mod schema;
 mod split;
 mod stats;
 mod stream;
 mod task;
-#[cfg(feature = "files")]
-mod tasks;
 mod typed_batches;
 mod verdict;
 mod window;
@@ -59,14 +39,10 @@ use tokio::time::Instant;
 pub use collect::{Collected, LastRows};
 pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
-pub use folder_status::folder_status;
+pub use folder::{Ask, FailedTask, FileReport, FolderReport, OnDoubt, RunOptions, Service, State, folder_status};
 pub use progress::Progress;
-#[cfg(feature = "files")]
-pub use report::{FailedTask, FileReport, FolderReport, State};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
-#[cfg(feature = "files")]
-pub use run_options::{Ask, OnDoubt, RunOptions, Service};
 pub use stats::{Figures, Stats};
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
@@ -182,25 +158,21 @@ impl Scan {
     }
 
     /// The time at which `today` was read, in Unix milliseconds.
-    #[must_use]
     pub const fn now(&self) -> i64 {
         self.calendar.now.milliseconds()
     }
 
     /// The number of requests.
-    #[must_use]
     pub fn requests(&self) -> usize {
         self.chosen.len()
     }
 
     /// The body of a request.
-    #[must_use]
     pub fn body(&self, index: usize) -> SearchBody {
         self.plan.search(self.chosen.start + index).body.clone()
     }
 
     /// The names of the columns.
-    #[must_use]
     pub fn attributes(&self) -> &[String] {
         &self.plan.template().attributes
     }
@@ -211,7 +183,6 @@ impl Scan {
     }
 
     /// The schema of the batches, if no type has to be inferred from rows.
-    #[must_use]
     pub fn schema(&self, views: bool) -> Option<SchemaRef> {
         columns::schema(&self.columns, views).map(|schema| self.times.schema(schema))
     }

@@ -31,7 +31,6 @@ impl PlannedRequest {
 
 impl Scan {
     /// The day that a request is for, as `2024-01-15`.
-    #[must_use]
     pub fn day(&self, index: usize) -> Option<String> {
         Some(self.calendar.zone.day_of(self.day_sent(index)?))
     }

@@ -61,13 +61,11 @@ impl Scan {
     }
 
     /// The zone of the times in records.
-    #[must_use]
     pub fn source_zone(&self) -> &Arc<Zone> {
         &self.times.source
     }
 
     /// The zone of the times in results; none if they stay as the service wrote them.
-    #[must_use]
     pub fn result_zone(&self) -> Option<&Zone> {
         self.times.zone.as_deref()
     }

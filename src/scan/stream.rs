@@ -102,7 +102,6 @@ impl Scan {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
         let token_wait = Arc::<TokenWait>::default();
         let mode = SearchMode { token_wait: Some(Arc::clone(&token_wait)), ..self.mode(Consumer::Streams) };
@@ -137,20 +136,17 @@ impl Stream {
     }
 
     /// Whether the scan is complete and all batches were taken.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         let state = self.state();
         state.ready.is_none() && matches!(state.end, Some(Ok(())))
     }
 
     /// When the response of the last batch was requested; none before the first.
-    #[must_use]
     pub fn requested_at(&self) -> Option<Moment> {
         self.state().requested_at
     }
 
     /// The figures, once the scan is complete.
-    #[must_use]
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.state().stats.clone()
     }

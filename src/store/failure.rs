@@ -131,19 +131,16 @@ impl Failure {
     }
 
     /// The error of the system, for a file of this machine.
-    #[must_use]
     pub fn errno(&self) -> Option<i32> {
         self.errno
     }
 
     /// Whether the object is not what a request was to replace. Stores say so in different ways.
-    #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self.reason, Reason::Conflict | Reason::Missing)
     }
 
     /// Why it failed.
-    #[must_use]
     pub fn reason(&self) -> Reason {
         self.reason
     }

@@ -36,7 +36,6 @@ const ATTEMPTS: usize = 5;
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// How many locks are held or still to be removed, as after Ctrl-C. A process that ends now leaves them.
-#[must_use]
 pub fn locks() -> usize {
     HELD.load(Ordering::Acquire)
 }

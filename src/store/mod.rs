@@ -39,7 +39,6 @@ const SHOWN: usize = 200;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Whether a location is a URL of an object store.
-#[must_use]
 pub fn is_url(location: &str) -> bool {
     location.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))
 }
@@ -115,13 +114,11 @@ impl Object {
     }
 
     /// The URL.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// Whether the URL names more than the bucket.
-    #[must_use]
     pub fn has_name(&self) -> bool {
         !self.path.as_ref().is_empty()
     }

@@ -20,7 +20,6 @@ pub enum DayComparison {
 
 impl DayComparison {
     /// The name of the other reading.
-    #[must_use]
     pub const fn other(self) -> &'static str {
         match self {
             Self::Exclusive => "inclusive",
@@ -56,27 +55,23 @@ impl Calendar {
     }
 
     /// The instant that `after_date` takes for the rows from the first instant of a day on.
-    #[must_use]
     pub fn after_date(&self, start: Moment) -> Moment {
         Moment::at(start.milliseconds().saturating_sub(self.step(DayComparison::Exclusive)))
     }
 
     /// The instant that `before_date` takes for the rows before the first instant of a day.
-    #[must_use]
     pub fn before_date(&self, end: Moment) -> Moment {
         Moment::at(end.milliseconds().saturating_sub(self.step(DayComparison::Inclusive)))
     }
 
     /// The first instant of the rows that `after_date` with this instant asks for. None within a day, where the readings
     /// of the specification differ.
-    #[must_use]
     pub fn start_of_rows(&self, after_date: Moment) -> Option<Moment> {
         let start = after_date.milliseconds().saturating_add(self.step(DayComparison::Exclusive));
         Some(Moment::at(start)).filter(|start| self.zone.begins_day_at(*start))
     }
 
     /// The instant before which the rows are that `before_date` with this instant asks for. None within a day.
-    #[must_use]
     pub fn end_of_rows(&self, before_date: Moment) -> Option<Moment> {
         let end = before_date.milliseconds().saturating_add(self.step(DayComparison::Inclusive));
         Some(Moment::at(end)).filter(|end| self.zone.begins_day_at(*end))

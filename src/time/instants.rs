@@ -24,13 +24,11 @@ pub struct Instants<'a> {
 
 impl Zone {
     /// Turns local times of this zone into instants.
-    #[must_use]
     pub const fn instants(&self) -> Instants<'_> {
         Instants { zone: self, offset: 0, known: 0..0 }
     }
 
     /// The instant of a local time `YYYY-MM-DD HH:MM:SS` of this zone. None of a text that is no such time.
-    #[must_use]
     pub fn instant_of(&self, text: &str) -> Option<Moment> {
         let local = wall_clock_microseconds(text)?;
         Some(Moment::at(self.instants().instant(local).div_euclid(1_000)))

@@ -28,7 +28,6 @@ pub use zone::Zone;
 pub static SPEED: AtomicU32 = AtomicU32::new(1);
 
 /// A time-out or pause, as long as it is outside of tests.
-#[must_use]
 pub fn scaled(duration: Duration) -> Duration {
     #[cfg(feature = "testing")]
     let duration = duration / SPEED.load(Ordering::Relaxed).max(1);
@@ -57,7 +56,6 @@ impl Moment {
     }
 
     /// Unix milliseconds.
-    #[must_use]
     pub const fn milliseconds(self) -> i64 {
         self.0
     }

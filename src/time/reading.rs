@@ -117,7 +117,6 @@ fn offset_of(offset: PiecesOffset) -> Offset {
 }
 
 /// `+07:00`, of seconds.
-#[must_use]
 pub fn offset_text(seconds: i32) -> String {
     let minutes = seconds.abs() / 60;
     format!("{}{:02}:{:02}", if seconds < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)

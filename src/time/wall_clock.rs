@@ -28,7 +28,6 @@ const MONTHS: [(u32, u32); 13] = [
 ///
 /// It may have a `T` instead of the space, and a fraction of a second. None for anything else: a day that is not in the
 /// calendar, an offset, a fraction that microseconds cannot hold.
-#[must_use]
 #[inline]
 pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
     let (seconds, fraction) = text.as_bytes().split_first_chunk()?;
@@ -37,7 +36,6 @@ pub fn wall_clock_microseconds(text: &str) -> Option<i64> {
 }
 
 /// The same for a time without a fraction.
-#[must_use]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "runs for every time of a response")]
 pub fn plain_wall_clock(text: &[u8; 19]) -> Option<i64> {

@@ -58,13 +58,11 @@ impl Zone {
     }
 
     /// The IANA name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether it is UTC.
-    #[must_use]
     pub fn is_utc(&self) -> bool {
         self.rules == TimeZone::UTC
     }
@@ -99,7 +97,6 @@ impl Zone {
     }
 
     /// The day of a moment, as `2024-01-15`.
-    #[must_use]
     pub fn day_of(&self, moment: Moment) -> String {
         self.date_of(moment).to_string()
     }
@@ -117,7 +114,6 @@ impl Zone {
     /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`; as the clocks of UTC show it
     /// where these show a year after 9999. `None` if both do. ISO 8601 has no seconds in an offset, so an offset of long
     /// ago is cut to its minutes, and the time is that of the offset that is written.
-    #[must_use]
     pub fn text_of_microseconds(&self, microseconds: i64) -> Option<String> {
         let offset = self.rules.to_offset(known_instant(microseconds)).seconds() / 60 * 60;
         let since_epoch = SignedDuration::from_micros(microseconds) + SignedDuration::from_secs(offset.into());
@@ -128,19 +124,16 @@ impl Zone {
     }
 
     /// The offset from UTC at a moment, in seconds.
-    #[must_use]
     pub fn offset_seconds(&self, moment: Moment) -> i32 {
         self.rules.to_offset(moment.timestamp()).seconds()
     }
 
     /// Whether a day begins at a moment.
-    #[must_use]
     pub fn begins_day_at(&self, moment: Moment) -> bool {
         self.start_of_day(moment) == Ok(moment)
     }
 
     /// A moment as the clocks of the zone show it: a day, if it is the first instant of that day.
-    #[must_use]
     pub fn wall_clock(&self, moment: Moment) -> String {
         if self.begins_day_at(moment) {
             return self.date_of(moment).to_string();

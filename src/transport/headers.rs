@@ -74,7 +74,6 @@ impl Headers {
     }
 
     /// The values by the name of their header, without secrets.
-    #[must_use]
     pub fn shown(&self) -> BTreeMap<String, String> {
         let Kept { lines, token, secrets } = &*self.0;
         let mut shown = BTreeMap::<_, String>::new();

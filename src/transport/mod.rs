@@ -124,7 +124,6 @@ impl Meter {
 }
 
 /// The addresses of services that proved to be a sandbox since the last call, once for each connection pool.
-#[must_use]
 pub fn sandboxes_met() -> Vec<String> {
     std::mem::take(&mut *SANDBOXES.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -199,7 +198,6 @@ impl Transport {
 
     /// The settings that `try_new` would refuse, each with its error, if others are refused before. What many programs
     /// share may not be used.
-    #[must_use]
     pub fn refused(trust: &Trust, headers: &[(String, String)]) -> Vec<(&'static str, Error)> {
         let certificates = if trust.is_ours() { tls::check(trust) } else { Ok(()) };
         let checks = [("ca_bundle", certificates), ("headers", Accepted::of_settings(headers).map(drop))];
@@ -281,7 +279,6 @@ impl Transport {
     }
 
     /// The counters of all requests.
-    #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
@@ -323,7 +320,6 @@ impl Response {
     }
 
     /// Bytes of the body received, compressed or not.
-    #[must_use]
     pub fn received(&self) -> u64 {
         self.body.source.received
     }

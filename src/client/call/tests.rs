@@ -236,6 +236,34 @@ impl TokenSource for Tokens {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_failure_is_retried_by_its_status_and_by_how_much_of_its_body_arrived() {
+    const MANY: u32 = 3;
+    let begun = r#"{"code": 200, "data": {"#;
+    // The attempts of a first call, and of one after a success.
+    for (status, body, is_lost, kind, attempts) in [
+        (200, "", false, Kind::TruncatedResponse, [2, MANY]),
+        (200, "<html>", false, Kind::NotJson, [1, MANY]),
+        (200, begun, false, Kind::TruncatedResponse, [MANY; 2]),
+        (403, begun, true, Kind::TruncatedResponse, [MANY; 2]),
+        (404, begun, true, Kind::RequestRejected, [1; 2]),
+    ] {
+        for (succeeded, attempts) in attempts.into_iter().enumerate() {
+            let reply = move || {
+                let steps = [Some(Step::Bytes(body.into())), is_lost.then_some(Step::Lost)];
+                Reply { body: steps.into_iter().flatten().collect(), ..Reply::status(status) }
+            };
+            let (respond, _) = service(move |number| Ok(if number < succeeded { Reply::ok(OK) } else { reply() }));
+            let client = client(respond, |_| {});
+            for _ in 0..succeeded {
+                post(&client).await.unwrap();
+            }
+            let error = post(&client).await.unwrap_err();
+            assert_eq!((error.kind(), error.context().attempts.min(MANY)), (kind, attempts), "{status} {body}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refused_token_is_renewed_once() {
     for (refusals, requests) in [(1, 2), (9, 2)] {
         let (respond, arrivals) =

@@ -5,11 +5,11 @@ use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 
-use super::progress::{EndedTask, Progress};
 use super::report::FailedTask;
 use super::run::Run;
 use super::tasks::{Before, Done, Stored, Task};
 use crate::error::{Error, Kind, Result};
+use crate::scan::progress::{EndedTask, Progress};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
 pub(super) struct RunProgress {

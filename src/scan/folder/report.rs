@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Scan;
-use super::data_warning::{self, DataWarning};
-use super::judge::{Findings, Seen, judge};
 use super::query::{SERVICE, SYNTHETIC};
-use super::stats::Figures;
 use super::tasks::{Before, Done, Stored, Tasks};
 use crate::error::Error;
 use crate::folder::{Folder, Query};
+use crate::scan::Scan;
+use crate::scan::data_warning::{self, DataWarning};
+use crate::scan::judge::{Findings, Seen, judge};
+use crate::scan::stats::Figures;
 use crate::time::Moment;
 
 /// What became of a file in a run.

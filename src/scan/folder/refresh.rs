@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use super::tasks::{Before, Done};
-use super::{Scan, invalid};
 use crate::error::{Result, excerpt};
 use crate::filter::InputValue;
+use crate::scan::{Scan, invalid};
 use crate::time::Moment;
 
 const ALL: &str = "all";
@@ -95,7 +95,6 @@ impl Scan {
     }
 
     /// The days that are not over at a time, or were over for less than `settle`.
-    #[must_use]
     pub fn open_days(&self, now: SystemTime, settle: Duration) -> Vec<String> {
         let is_open = |task: &usize| !self.is_final(*task, Moment::from(now), settle);
         let mut days: Vec<String> = (0..self.requests()).filter(is_open).filter_map(|task| self.day(task)).collect();

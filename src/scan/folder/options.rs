@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use super::data_warning::DataWarningKind;
 use super::report::FileReport;
 use crate::files::Location;
 use crate::filter::InputValue;
+use crate::scan::data_warning::DataWarningKind;
 
 /// The options of a run.
 #[derive(Clone, Debug)]

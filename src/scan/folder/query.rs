@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Scan;
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::{CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, TIME_UNIT, VALUE_TYPE};
 use crate::folder::{Query, digest};
+use crate::scan::Scan;
 use crate::time::Moment;
 
 /// The field with the zone of the times in records, where that is not UTC.

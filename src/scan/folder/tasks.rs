@@ -6,18 +6,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Scan;
-use super::judge::Seen;
+use super::options::Service;
 use super::part_writer::REQUESTED_AT;
 use super::query::{Layout, SERVICE, SOURCE_TIMEZONE, SYNTHETIC, TZ};
-use super::run_options::Service;
-use super::stats::Figures;
-use super::verdict::Verdict;
-use super::window::Window;
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::Footer;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
+use crate::scan::Scan;
+use crate::scan::judge::Seen;
+use crate::scan::stats::Figures;
+use crate::scan::verdict::Verdict;
+use crate::scan::window::Window;
 use crate::time::Zone;
 
 /// Version of the records of parts.

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
-use super::invalid;
-use super::judge::{About, Findings, Seen, judge};
 use super::query::SOURCE_TIMEZONE;
 use super::report::{FileReport, FolderReport, service_and_query};
 use super::tasks::Record;
 use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
 use crate::folder::{Folder, PartName};
+use crate::scan::invalid;
+use crate::scan::judge::{About, Findings, Seen, judge};
 use crate::time::{Calendar, Moment, Zone};
 
 /// The day before today, in the zone of the folder.

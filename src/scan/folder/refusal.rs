@@ -5,11 +5,11 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use arrow_array::{Array as _, RecordBatch};
 
-use super::data_warning::{DataWarning, DataWarningKind};
-use super::stats::Figures;
-use super::verdict::Verdict;
 use crate::columns::Values;
 use crate::error::{Error, Kind, Result};
+use crate::scan::data_warning::{DataWarning, DataWarningKind};
+use crate::scan::stats::Figures;
+use crate::scan::verdict::Verdict;
 
 /// Columns that a text names.
 const NAMED: usize = 3;

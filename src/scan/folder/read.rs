@@ -8,17 +8,17 @@ use std::time::Instant;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
-use super::ids::Ids;
-use super::judge::Findings;
 use super::query::Layout;
-use super::stats::Figures;
-use super::task::no_tasks;
 use super::tasks::{Inventory, Stored, Task, Tasks, changes};
-use super::{Collected, Scan, Stats, data_warning};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
 use crate::files::{Footer, Location, RowMemory};
 use crate::folder::{self, Folder, mismatch};
+use crate::scan::ids::Ids;
+use crate::scan::judge::Findings;
+use crate::scan::stats::Figures;
+use crate::scan::task::no_tasks;
+use crate::scan::{Collected, Scan, Stats, data_warning};
 
 /// Days or tasks that an error names.
 const NAMED: usize = 5;

@@ -12,21 +12,13 @@ use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::data_warning::DataWarning;
-use super::judge::{Findings, Seen, judge};
+use super::options::{OnDoubt, RunOptions};
 use super::part_writer::{PartWriter, REQUESTED_AT};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::query::Layout;
 use super::refusal::refused;
 use super::report::{FileReport, FolderReport};
-use super::responses::panicked;
-use super::run_options::{OnDoubt, RunOptions};
-use super::run_progress::RunProgress;
-use super::stats::Figures;
-use super::task::no_tasks;
 use super::tasks::{Before, Done, Inventory, OtherZone, Stored, Tasks};
-use super::verdict::Verdict;
-use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns::{self, Types};
 use crate::decode::NO_DATA;
@@ -34,6 +26,14 @@ use crate::error::{Error, Kind, Result, defect};
 use crate::files::{Complete, Parquet, RowMemory, Writer as _, blocking};
 use crate::folder::{self, DAY, Folder, Names, PartName};
 use crate::observe::{self, Observer};
+use crate::scan::data_warning::DataWarning;
+use crate::scan::judge::{Findings, Seen, judge};
+use crate::scan::progress::Progress;
+use crate::scan::responses::panicked;
+use crate::scan::stats::Figures;
+use crate::scan::task::no_tasks;
+use crate::scan::verdict::Verdict;
+use crate::scan::{Scan, invalid};
 use crate::time::Moment;
 
 /// The column of codes whose values are unique.

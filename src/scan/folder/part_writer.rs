@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use super::data_warning::DataWarning;
 use super::refusal::UniqueIds;
 use crate::columns::with_dictionaries;
 use crate::error::{Result, defect};
 use crate::files::{AtomicFile, Complete, Parquet, Writer};
+use crate::scan::data_warning::DataWarning;
 use crate::time::Moment;
 
 /// The name of the column with the time of the request, where a run has one.
