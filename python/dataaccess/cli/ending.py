@@ -130,12 +130,12 @@ def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None
 
 
 @contextmanager
-def reported(*, as_json: bool) -> Iterator[None]:
-    """Prints a report of a failure too."""
+def reported() -> Iterator[None]:
+    """Prints a report of a failure too, if it is to be JSON."""
     try:
         yield
     except (CommandError, DataAccessError) as error:
-        if as_json:
+        if output.wants("json"):
             output.write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
         raise
 

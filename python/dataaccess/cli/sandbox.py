@@ -21,8 +21,8 @@ import dataaccess as da
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
-from dataaccess.cli.output import is_quiet, note
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli.options import Command, option
+from dataaccess.cli.output import note, wants
 from dataaccess.cli.values import PATH, TOKEN_FILE, Whole, flat, listed, pair, switch_value
 from dataaccess.errors import ConfigError, SandboxError
 
@@ -82,7 +82,7 @@ _PATH, _ASKED = 60, 100
     multiple=True,
     callback=flat,
 )
-def command(*, as_json: bool, **given: Any) -> None:
+def command(**given: Any) -> None:
     """Serve the sandbox on this machine.
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
@@ -104,12 +104,12 @@ def command(*, as_json: bool, **given: Any) -> None:
         note(f"The token has the scopes {', '.join(granted)}.")
         # Containers keep what is printed, and who lets other machines connect has both tokens.
         tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
-        _print(sandbox.base_url, tokens, granted, as_json=as_json)
+        _print(sandbox.base_url, tokens, granted)
         requests = _ended(sandbox)
         is_stopped = False
         while not is_stopped:
             is_stopped = stopping.wait(_POLL_SECONDS)
-            for request in [] if is_quiet() else next(requests):
+            for request in [] if wants("quiet") else next(requests):
                 note(_line(request))
 
 
@@ -162,8 +162,8 @@ def _typed_wrong() -> Iterator[None]:
         raise
 
 
-def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json: bool) -> None:
-    if as_json:
+def _print(base_url: str, tokens: dict[str, str], scopes: list[str]) -> None:
+    if wants("json"):
         click.echo(json.dumps({"base_url": base_url, **tokens, "scopes": scopes}))
         return
     click.echo(f"export DATAACCESS_BASE_URL={base_url}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import duration as seconds_of
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,19 +37,14 @@ class _TokenFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The `TokenFile`, if it can be read."""
-        from dataaccess._core.paths import read_file  # loads the core
-        from dataaccess.tokens import token_file, unreadable
+        from dataaccess.tokens import token_file  # loads the core
 
-        # A shell leaves the `~` of `--token-file=~/token` as it is.
         token = token_file(value)
         try:
-            read_file(token.path)
-            return token
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-        except ValueError as error:
-            reason = str(error)
-        raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
+            token._content(Path(value))
+        except ConfigError as error:
+            raise click.BadParameter(str(error), ctx, param) from None
+        return token
 
 
 TOKEN_FILE = _TokenFile()
