@@ -50,10 +50,8 @@ def command(
     columns: dict[str, list[Any]] = {}
     for column, values in matches:
         columns.setdefault(column, []).extend(values)
-    conditions = [
-        *(da.col(column).matches(values) for column, values in columns.items()),
-        *([] if where is None else [where]),
-    ]
+    conditions = [da.col(column).matches(values) for column, values in columns.items()]
+    conditions += [] if where is None else [where]
 
     def scan_of(client: Client, **more: Any) -> Scan:
         found = reduce(and_, conditions) if conditions else None

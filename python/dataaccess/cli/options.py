@@ -36,6 +36,7 @@ _SECTION = "Options"
 # Columns of the reason of a retry.
 _REASON = 200
 _FORMATS = ["csv", "jsonl", "parquet"]
+_TYPE = values.pair("COLUMN=TYPE", "area=float64")
 
 
 class Option(click.Option):
@@ -139,10 +140,11 @@ class Command(click.Command):
 
 _days = partial(option, section="Days (one of these is required)")
 _row = partial(option, section="Rows")
-_list = partial(_row, type=values.listed, multiple=True, callback=values.flat)
+_list = partial(_row, **values.LIST)
 _target = partial(option, section="Where they go")
 _folder = partial(option, section="Only with --folder")
 _setting = partial(option, section="Connection (other settings: as DATAACCESS_RETRY_FOR=10m, or in a profile)")
+_token = partial(_setting, type=values.PATH, callback=values.token)
 
 SETTLING = "How long a day may change after its end, as 3d. [1h]"
 
@@ -176,20 +178,8 @@ WRITING = all_of(
     _target("--explain", None, "Print plan and requests, and send nothing."),
     _target("--strict", None, "Write nothing (exit 65) if data look wrong;"),
     _target("--fail-empty", None, "if there are no rows.", is_beside=True),
-    _target(
-        "--schema",
-        "COLUMN=TYPE",
-        "string, int64, float64, bool, timestamp, json.",
-        type=values.pair("COLUMN=TYPE", "area=float64"),
-        multiple=True,
-    ),
-    _target(
-        "--split-capped on_suspected_cap",
-        None,
-        "Repeat requests that look capped in smaller parts.",
-        flag_value="split",
-        default="warn",
-    ),
+    _target("--schema", "COLUMN=TYPE", "string, int64, float64, bool, timestamp, json.", type=_TYPE, multiple=True),
+    _target("--split-capped on_suspected_cap", None, "Repeat requests that look capped in smaller parts."),
     _folder("--settle", "TIME", SETTLING, type=values.settle),
     _folder("--refresh", "DAYS", "Request again;", multiple=True),
     _folder("--accept", "DAYS", 'take as it is: a day, "last_days(3)", all.', is_beside=True, multiple=True),
@@ -198,9 +188,7 @@ WRITING = all_of(
 _OPTIONS = {
     "profile": _setting("--profile", "NAME", "Profile of the configuration file."),
     "base_url": _setting("--base-url", "URL", SETTINGS["base_url"].help),
-    "token": _setting(
-        "--token-file token", "FILE", "File with the token; or set DATAACCESS_TOKEN.", type=values.TOKEN_FILE
-    ),
+    "token": _token("--token-file token", "FILE", "File with the token; or set DATAACCESS_TOKEN."),
     "timezone": _setting("--timezone", "ZONE", f"{SETTINGS['timezone'].help} [UTC]"),
     "timeout": _setting("--timeout", "TIME", "Limit of a request, such as 90s. [5m]", type=values.duration),
     "verbose": _setting("-v --verbose", None, "Log each request to standard error."),

@@ -90,10 +90,8 @@ def write_grid(columns: Sequence[Column], summary: str, *, is_cut: bool = False)
 
 def write_json(value: Any) -> None:
     """Writes one JSON document: with line breaks for people, in one line for programs."""
-    if is_terminal():
-        click.echo(_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str), in_json))
-    else:
-        click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    text = json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None, default=str)
+    click.echo(_escaped(text, in_json) if is_terminal() else text)
 
 
 @contextmanager

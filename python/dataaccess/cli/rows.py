@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import FolderReport, Scan
+    from dataaccess._types import OnDoubt
     from dataaccess.cli.options import Connect
 
 _DOUBTS = (
@@ -45,7 +46,7 @@ def write(
     strict: bool,
     fail_empty: bool,
     schema: list[tuple[str, str]],
-    on_suspected_cap: str,
+    on_suspected_cap: bool,
     limit: int | None,
     **run: Any,
 ) -> None:
@@ -55,7 +56,8 @@ def write(
     file = None if path == "-" else path
     kind = _kind_of(file, folder, kind, run, is_written=not explain)
     client = connect(is_used=not explain)
-    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_suspected_cap, limit=limit)
+    on_cap = "split" if on_suspected_cap else "warn"
+    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_cap, limit=limit)
     if explain:
         _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]})
         return
@@ -136,7 +138,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge) ->
         if days := chosen.get(name):
             chosen[name] = days[0] if len(days) == 1 else list(days)
     try:
-        report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
+        report = scan.to_folder(folder, progress=output.progress(), on_doubt=judge.of_run, **chosen)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
@@ -151,9 +153,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge) ->
 
 def _into_file(scan: Scan, file: str, kind: str, judge: _Judge) -> None:
     getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
-    stats = scan.last_stats
-    if stats is None:
-        return
+    stats: Any = scan.last_stats
     if output.wants("json"):
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "warnings")
         output.write_json(as_dict({"file": file, **{name: getattr(stats, name) for name in names}}))
@@ -192,11 +192,11 @@ class _Judge:
                 raise CommandError(f"nothing was written: {doubt}", DOUBTFUL) from None
 
     @property
-    def of_run(self) -> dict[str, Any]:
-        """The argument of a run. Its files are judged one by one."""
+    def of_run(self) -> OnDoubt:
+        """`on_doubt=` of a run. Its files are judged one by one."""
         if self.fail_empty:
-            return {"on_doubt": lambda file: file.rows > 0 and not (self.strict and file.doubts)}
-        return {"on_doubt": "error"} if self.strict else {}
+            return lambda file: file.rows > 0 and not (self.strict and file.doubts)
+        return "error" if self.strict else "warn"
 
     def check_report(self, report: FolderReport) -> None:
         """Refuses a run that has no rows, or whose tasks together look wrong."""

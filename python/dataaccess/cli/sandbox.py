@@ -23,7 +23,7 @@ from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
 from dataaccess.cli.options import Command, option
 from dataaccess.cli.output import note, wants
-from dataaccess.cli.values import PATH, TOKEN_FILE, Whole, flat, listed, pair, switch_value
+from dataaccess.cli.values import LIST, PATH, Whole, pair, switch_value, token
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
@@ -69,19 +69,12 @@ _PATH, _ASKED = 60, 100
 @_behavior("--platform", "NAME", f"{', '.join(_NAMES)}, or a file.")
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
-@_access("--scopes", "A,B", "Scopes of the token. [all]", type=listed, multiple=True, callback=flat)
-@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
-@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
+@_access("--scopes", "A,B", "Scopes of the token. [all]", **LIST)
+@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=PATH, callback=token)
+@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=PATH, callback=token)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
-@_access(
-    "--host-names",
-    "A,B",
-    "Names besides localhost, as host.docker.internal.",
-    type=listed,
-    multiple=True,
-    callback=flat,
-)
+@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", **LIST)
 def command(**given: Any) -> None:
     """Serve the sandbox on this machine.
 
@@ -98,13 +91,13 @@ def command(**given: Any) -> None:
     with _typed_wrong():
         sandbox, what = _started(access, given)
     with sandbox:
-        token, granted = own or sandbox.issue_token(scopes), scopes or sandbox.scopes
+        tokens = {"token": own or sandbox.issue_token(scopes), "admin_token": sandbox.admin_token}
+        granted = scopes or sandbox.scopes
         note(f"Serving the Data Access API with {what}, until Ctrl-C:")
         note(_SERVED.format(url=sandbox.base_url))
         note(f"The token has the scopes {', '.join(granted)}.")
         # Containers keep what is printed, and who lets other machines connect has both tokens.
-        tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
-        _print(sandbox.base_url, tokens, granted)
+        _print(sandbox.base_url, {} if given["allow_remote"] else tokens, granted)
         requests = _ended(sandbox)
         is_stopped = False
         while not is_stopped:

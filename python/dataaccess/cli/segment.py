@@ -13,7 +13,6 @@ from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
-    from dataaccess import Client
     from dataaccess._client.segment import SegmentStatus
 
 _EXAMPLES = """\
@@ -46,20 +45,16 @@ def command(export_id: int, timeout: float | None, connect: Connect, *, wait: bo
     time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
     client = connect()
-    if wait:
-        status = _waited(client, export_id, _WAIT if timeout is None else timeout)
-    else:
-        status = client.download_segment(export_id, timeout=timeout)
-    _print(status)
-
-
-def _waited(client: Client, export_id: int, timeout: float) -> SegmentStatus:
-    """The status at the end. An error comes after the last status."""
-    last: list[SegmentStatus] = []
+    seen: list[SegmentStatus] = []
+    if not wait:
+        _print(client.download_segment(export_id, timeout=timeout))
+        return
+    limit = _WAIT if timeout is None else timeout
     try:
-        return client.wait_for_segment(export_id, timeout=timeout, on_update=last.append, progress=output.progress())
+        _print(client.wait_for_segment(export_id, timeout=limit, on_update=seen.append, progress=output.progress()))
     except (SegmentExportError, WaitTimeoutError):
-        for status in last[-1:]:
+        # The error comes after the last status.
+        for status in seen[-1:]:
             _print(status)
         raise
 

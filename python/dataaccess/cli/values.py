@@ -17,6 +17,8 @@ from dataaccess.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from dataaccess.tokens import TokenFile
+
 # As in `to_folder`.
 _MOST_DAYS = 1_000
 # How long ago these days are.
@@ -30,24 +32,6 @@ class Whole(click.IntRange):
     """An integer in a range, under its usual name."""
 
     name = "integer"
-
-
-class _TokenFile(click.Path):
-    """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The `TokenFile`, if it can be read."""
-        from dataaccess.tokens import token_file  # loads the core
-
-        token = token_file(value)
-        try:
-            token._content(Path(value))
-        except ConfigError as error:
-            raise click.BadParameter(str(error), ctx, param) from None
-        return token
-
-
-TOKEN_FILE = _TokenFile()
 
 
 def duration(text: str) -> float:
@@ -134,6 +118,10 @@ def flat(_context: click.Context, _parameter: click.Parameter, lists: Iterable[l
     return [value for values in lists for value in values] or None
 
 
+# What an option of a list takes: it may be given several times.
+LIST: dict[str, Any] = {"type": listed, "multiple": True, "callback": flat}
+
+
 def numbered(*given: Any) -> list[str | int] | None:
     """As `flat`, with numbers for what is given by its number."""
     texts = flat(*given) or []
@@ -146,6 +134,20 @@ def day_in(text: str, zone: str) -> str:
 
     ago = _RELATIVE.get(text.strip().lower())
     return text if ago is None else str(date.fromisoformat(today(zone)) - timedelta(days=ago))
+
+
+def token(_context: click.Context, _parameter: click.Parameter, path: str | None) -> TokenFile | None:
+    """The file of a token, which requests read, if it can be read. No error shows it whole: it may be the token."""
+    if path is None:
+        return None
+    from dataaccess.tokens import token_file  # loads the core
+
+    found = token_file(path)
+    try:
+        found._content(Path(path))
+    except ConfigError as error:
+        raise click.BadParameter(str(error)) from None
+    return found
 
 
 def switch_value(text: str) -> Any:
