@@ -458,14 +458,8 @@ class Check:
     def result(self) -> ClientCheck:
         """All answers, in the order in which they are shown."""
         warn_of_service()
-        took = monotonic() - self._began
-        self._answer_connection(took)
-        base_url, is_sandbox = self._client._settings.sandbox or self._client.base_url, self._client.is_sandbox
-        return ClientCheck(base_url, is_sandbox, self._is_reachable, self._answers, self._errors, self._requests, took)
-
-    def _answer_connection(self, took: float) -> None:
-        """The address, TLS, proxy and token: no request is about one of them alone."""
-        client, is_reached = self._client, self._is_reachable
+        client, is_reached, took = self._client, self._is_reachable, monotonic() - self._began
+        # The address, TLS, proxy and token: no request is about one of them alone.
         state: State = "found" if is_reached else "not found"
         sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
         seen = f"reached, in {took:.2f} s{sandbox}" if is_reached else "not reached"
@@ -490,6 +484,8 @@ class Check:
             self._answer("token", "reading", seen, None, False)
         else:
             self._answer("token", "not found", f"{of}: no request was accepted or refused for its token")
+        base_url = client._settings.sandbox or client.base_url
+        return ClientCheck(base_url, client.is_sandbox, is_reached, self._answers, self._errors, self._requests, took)
 
 
 def _is_refused(error: DataAccessError) -> bool:

@@ -10,7 +10,7 @@ import os
 import shlex
 import signal
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -88,8 +88,19 @@ def command(**given: Any) -> None:
     scopes, own = given["scopes"], _token_of(given["token"], _TOKEN)
     access = {name: given[name] for name in ("port", "host", "host_names", "allow_remote") if given[name] is not None}
     access |= {"token": own, "admin_token": _token_of(given["admin_token"], _ADMIN_TOKEN)}
-    with _typed_wrong():
+    try:
         sandbox, what = _started(access, given)
+    except ConfigError as error:
+        # A file, unless the text names an option, whose source decides.
+        if option_of(str(error)) is not None:
+            raise
+        raise CommandError(str(error), USAGE) from None
+    except SandboxError as error:
+        # A switch was typed wrong. Other errors, such as a port in use, come from the sandbox.
+        text = str(error)
+        if not text.startswith(("switch ", "there is no switch ")):
+            raise
+        raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
     with sandbox:
         tokens = {"token": own or sandbox.issue_token(scopes), "admin_token": sandbox.admin_token}
         granted = scopes or sandbox.scopes
@@ -137,22 +148,6 @@ def _started(access: dict[str, Any], data: dict[str, Any]) -> tuple[Sandbox, str
     until = data["until"]
     named = f"synthetic data{'' if until is None else f' up to {until}'}"
     return da.Sandbox.demo(until=until, **behavior, **access), named
-
-
-@contextmanager
-def _typed_wrong() -> Iterator[None]:
-    """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
-    try:
-        yield
-    except ConfigError as error:
-        if option_of(str(error)) is None:
-            raise CommandError(str(error), USAGE) from None
-        raise
-    except SandboxError as error:
-        text = str(error)
-        if text.startswith(("switch ", "there is no switch ")):
-            raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
-        raise
 
 
 def _print(base_url: str, tokens: dict[str, str], scopes: list[str]) -> None:
