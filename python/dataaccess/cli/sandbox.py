@@ -91,7 +91,7 @@ def command(**given: Any) -> None:
     try:
         sandbox, what = _started(access, given)
     except ConfigError as error:
-        # A file, unless the text names an option, whose source decides.
+        # A file was typed wrong. An option that the text names may come from the environment.
         if option_of(str(error)) is not None:
             raise
         raise CommandError(str(error), USAGE) from None
