@@ -32,18 +32,7 @@ class TokenFile:
 
     def __call__(self) -> str:
         """The content of the file without surrounding white space."""
-        reason = None
-        try:
-            content, mode = read_file(self.path)
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-        except ValueError as error:
-            reason = str(error)
-        if reason is not None:
-            # Neither the cause nor the context of ours: it has the name, which may be a token.
-            # A file that is replaced may be missing for a moment.
-            known = self.path in _READ
-            raise ConfigError(f"the token file {unreadable(self.path, reason)}", retryable=known)
+        content, mode = self._content(self.path)
         text: str | None
         try:
             # Editors of Windows begin a file with a byte order mark.
@@ -64,8 +53,21 @@ class TokenFile:
         _READ.add(self.path)
         return token
 
+    def _content(self, shown: Path) -> tuple[bytes, int]:
+        """The bytes and the mode of the file. Errors show this path."""
+        try:
+            return read_file(self.path)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        except ValueError as error:
+            reason = str(error)
+        # Neither the cause nor the context of ours: it has the name, which may be a token.
+        # A file that is replaced may be missing for a moment.
+        known = self.path in _READ
+        raise ConfigError(f"the token file {_unreadable(shown, reason)}", retryable=known)
 
-def unreadable(path: Path, reason: str) -> str:
+
+def _unreadable(path: Path, reason: str) -> str:
     """The path and what is wrong with it. Of what does not exist it has 8 characters: it may be the token itself."""
     exists = path
     while not os.path.lexists(exists) and exists != exists.parent:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,13 +14,12 @@ from typing import Any, Literal, TypeAlias, cast
 from dataaccess import errors
 from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import has_ended
-from dataaccess._client.service_day import NO_CALENDAR_DAYS, STEP, OpenError, ServiceDay, end_of_day
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
 from dataaccess._display.text import cell, escaped
-from dataaccess._native import instant_in
+from dataaccess._native import instant_in, start_of_day, zones_beginning_day
 from dataaccess._public import public
 from dataaccess._types import AttrsFormat, CodeStatus
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
@@ -44,8 +42,15 @@ _OF_DAY = ("timezone", "source_timezone", "day_comparison", "known_row_cap")
 _FORM = "code_value_type"
 _SETTINGS = (*_OF_DAY, "attrs_format", _FORM)
 _QUESTIONS = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
-# Why a question has no answer, where it is neither time nor the connection.
+# Why these have no answer if no step gives one.
 _OPEN = {_FORM: "no search of codes was accepted", "export codes": "name an export that has ended"}
+_NO_CALENDAR_DAYS = "the service may not cut calendar days"
+
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+# Zones begin their days at quarters of an hour. A day has 25 hours at most.
+_STEP = _HOUR // 4
+_STEPS = 25 * _HOUR // _STEP
 
 
 @public
@@ -185,8 +190,8 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class _OutOfTime(Exception):
-    """Nothing else is asked."""
+class _OpenError(DataAccessError):
+    """Why questions have no answer, where nothing failed."""
 
 
 class Check:
@@ -209,34 +214,39 @@ class Check:
         # How searches are narrowed to an audience of the day.
         self._narrow: dict[str, Any] = {}
         self._began, self._requests, self._is_reachable = monotonic(), 0, False
-        self._answers: dict[str, CheckAnswer] = {}
+        self._answers = {name: CheckAnswer(name, "not found", None, _OPEN.get(name, "")) for name in _QUESTIONS}
         self._errors: dict[str, DataAccessError] = {}
 
     async def run(self) -> None:
         """Sends the requests. It never suspends if it waits for them."""
-        with suppress(_OutOfTime):
-            await self._step(self._scope_of_codes, "scope item")
-            await self._step(self._export, "scope download")
-            await self._step(self._rows_of_day, *_OF_DAY)
-            await self._step(self._form_of_attributes, "attrs_format")
+        await self._step(self._scope_of_codes, "scope item")
+        await self._step(self._export, "scope download")
+        await self._step(self._rows_of_day, *_OF_DAY)
+        await self._step(self._form_of_attributes, "attrs_format")
 
     async def _step(self, ask: Callable[[], Awaitable[None]], *questions: str) -> None:
         try:
+            self._time_left()
             await ask()
         except DataAccessError as error:
-            for name in [name for name in questions if name not in self._answers]:
+            for name in [name for name in questions if not self._answers[name].detail]:
                 is_denied = isinstance(error, PermissionDeniedError) and name.startswith("scope")
                 value = False if is_denied else None
                 self._answer(name, "found" if is_denied else "not found", _reason(error), value, value)
-                if not isinstance(error, OpenError):
+                if not isinstance(error, _OpenError):
                     self._errors[name] = error.with_traceback(None)
+
+    def _time_left(self) -> float:
+        """Seconds for the next request."""
+        left = round(self._timeout - (monotonic() - self._began), 3)
+        if left >= _LEAST:
+            return left
+        is_late = self._is_reachable
+        raise _OpenError("there was no time left to ask; raise timeout" if is_late else "the service was not reached")
 
     async def _ask(self, call: str, given: Any, client: BaseClient | None = None) -> Any:
         """Sends a request with the time that is left, and returns the response. A failure is a finding."""
-        left = round(self._timeout - (monotonic() - self._began), 3)
-        if left < _LEAST:
-            raise _OutOfTime
-        raw = (client or self._client)._raw
+        left, raw = self._time_left(), (client or self._client)._raw
         self._requests += 1
         try:
             if isinstance(given, dict):
@@ -286,6 +296,7 @@ class Check:
         """Repeats a search that is refused or finds nothing with the other `code_value_type`, and keeps what helps."""
         form: Literal["normal"] | None = None if self._client._settings[_FORM] else "normal"
         other = self._client.with_options(code_value_type=form)
+        self._time_left()
         try:
             rows: _Rows = (await self._ask("search_codes", arguments, other))[0]
         except DataAccessError:
@@ -341,26 +352,26 @@ class Check:
 
     async def _rows_of_day(self) -> None:
         if self._day is None:
-            raise OpenError("name a day that has many codes")
+            raise _OpenError("name a day that has many codes")
         if self._answers["scope item"].is_right is False:
-            raise OpenError("the token may not search codes")
+            raise _OpenError("the token may not search codes")
         rows, _ = await self._ask("search_codes", self._of_day)
         if not rows and _FORM not in self._errors:
             # A service that refuses the other form says nothing about the day.
             rows = await self._in_other_form(self._of_day, "finds nothing")
         if not rows:
-            raise OpenError(f"{self._day} has no rows: name another day")
+            raise _OpenError(f"{self._day} has no rows: name another day")
         await self._step(partial(self._end_of_day, rows), *_OF_DAY[:3])
         # The number of rows at which a response was cut off: a search by status has other codes.
         ids, count = {str(row.get("id")) for row in rows}, len(rows)
         if count >= _MOST_ROWS:
-            raise OpenError(f"the day has {count:,} codes or more: name one with fewer")
+            raise _OpenError(f"the day has {count:,} codes or more: name one with fewer")
         for status in CodeStatus:
             if not ids.issuperset(await self._ids(code_status=int(status))):
                 seen = f"{self._day} has more codes than the {count:,} that one search finds"
                 self._answer_setting("known_row_cap", count, seen)
                 return
-        raise OpenError(f"no response was cut off: the {count:,} codes of {self._day} came")
+        raise _OpenError(f"no response was cut off: the {count:,} codes of {self._day} came")
 
     async def _end_of_day(self, rows: _Rows) -> None:
         """When the day ends, what that shows of zones, and then the comparison."""
@@ -374,13 +385,13 @@ class Check:
         day = ServiceDay(end, (row.get("allocated_time") for row in rows), self._client.timezone)
         # One code, or codes of one time, would come together also for 24 hours from an instant.
         times = [instant_in("UTC", str(row.get("allocated_time"))) or 0 for row in held] or [0]
-        self._answer_zones(day, len(rows), has_spread=all(times) and times[-1] - times[0] > STEP)
+        self._answer_zones(day, len(rows), has_spread=all(times) and times[-1] - times[0] > _STEP)
         await self._comparison(day, ids)
 
     def _answer_zones(self, day: ServiceDay, rows: int, *, has_spread: bool) -> None:
         if not day.zones:
             for name in _OF_DAY[:2]:
-                self._answer(name, "not found", f"no time zone begins a day at {day.ends_at}: {NO_CALENDAR_DAYS}")
+                self._answer(name, "not found", f"no time zone begins a day at {day.ends_at}: {_NO_CALENDAR_DAYS}")
             return
         own, source, zone = self._client.timezone, self._client.source_timezone, day.zone
         seen = f"the {rows:,} rows of {self._day} are of a day that ends at {day.ends_at}: {day.zones}"
@@ -407,7 +418,7 @@ class Check:
         # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
         # a service that excludes it, and one that compares instants.
         if not self._narrow:
-            raise OpenError("no code of the day has an audience to search for: name another day")
+            raise _OpenError("no code of the day has an audience to search for: name another day")
         instants, including = {"after_date": day.end - 1, "before_date": day.start}, []
         for operator, instant in instants.items():
             ids = await self._ids_at(instant, operator)
@@ -415,7 +426,7 @@ class Check:
                 including.append(operator)
             elif len(ids) >= _LEAST_CAP:
                 seen = f"{operator} found {len(ids):,} codes, and more may have been cut off"
-                raise OpenError(f"{seen}: name another day")
+                raise _OpenError(f"{seen}: name another day")
         if len(including) == 1:
             (includes,), (excludes,) = including, instants.keys() - including
             seen = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
@@ -442,24 +453,13 @@ class Check:
             else:
                 self._answer_setting(name, form, "a search of a customer was accepted")
                 return
-        raise OpenError("; ".join(dict.fromkeys(reasons)))
+        raise _OpenError("; ".join(dict.fromkeys(reasons)))
 
     def result(self) -> ClientCheck:
         """All answers, in the order in which they are shown."""
         warn_of_service()
-        took = monotonic() - self._began
-        late = "there was no time left to ask; raise timeout" if self._is_reachable else "the service was not reached"
-        for name in _QUESTIONS:
-            answer = CheckAnswer(name, "not found", None, _OPEN.get(name, late))
-            self._answers[name] = self._answers.pop(name, answer)
-        self._answer_connection(took)
-        base_url, is_sandbox = self._client._settings.sandbox or self._client.base_url, self._client.is_sandbox
-        seen = (self._is_reachable, self._answers, self._errors, self._requests, took)
-        return ClientCheck(base_url, is_sandbox, *seen)
-
-    def _answer_connection(self, took: float) -> None:
-        """The address, TLS, proxy and token: no request is about one of them alone."""
-        client, is_reached = self._client, self._is_reachable
+        client, is_reached, took = self._client, self._is_reachable, monotonic() - self._began
+        # The address, TLS, proxy and token: no request is about one of them alone.
         state: State = "found" if is_reached else "not found"
         sandbox = " (the sandbox: synthetic data)" if client.is_sandbox else ""
         seen = f"reached, in {took:.2f} s{sandbox}" if is_reached else "not reached"
@@ -484,6 +484,8 @@ class Check:
             self._answer("token", "reading", seen, None, False)
         else:
             self._answer("token", "not found", f"{of}: no request was accepted or refused for its token")
+        base_url = client._settings.sandbox or client.base_url
+        return ClientCheck(base_url, client.is_sandbox, is_reached, self._answers, self._errors, self._requests, took)
 
 
 def _is_refused(error: DataAccessError) -> bool:
@@ -494,3 +496,78 @@ def _is_refused(error: DataAccessError) -> bool:
 def _reason(error: DataAccessError) -> str:
     """Why a request failed. What may help is in the errors of a check."""
     return str(error).removeprefix(f"{error.operation}: ").removesuffix(f"; {error.hint}")
+
+
+async def end_of_day(
+    sent: int, ids_at: Callable[[int], Awaitable[set[str]]], *, is_narrowed: bool
+) -> tuple[int, set[str]]:
+    """Finds when the day of an instant ends, and the ids of its codes: of all of an audience if that is searched.
+
+    The instant of a search moves, by bisection, until the rows of the next day come: eight searches at most.
+    """
+    ids = await ids_at(sent)
+    if not ids:
+        raise _OpenError("a search of the day for the audience of one of its codes found nothing")
+    # Quarters of an hour after the instant: the day holds the first, and not the last.
+    low, high = 0, _STEPS + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = await ids_at(sent + middle * _STEP)
+        if found.isdisjoint(ids):
+            high = middle
+        elif is_narrowed and found != ids:
+            raise _OpenError(f"a later instant finds other codes of the same audience: {_NO_CALENDAR_DAYS}")
+        else:
+            low = middle
+    if low == _STEPS:
+        raise _OpenError("the same codes come 25 hours later: the service cuts no days")
+    return sent + high * _STEP, ids
+
+
+class ServiceDay:
+    """A day of a service, whose end is known by which rows come: the times of its rows may be of any zone.
+
+    Instants are Unix milliseconds.
+    """
+
+    def __init__(self, end: int, times: Iterable[object], preferred: str) -> None:
+        """Reads the times as if they were in UTC, and prefers a zone if it begins a day at the end."""
+        self.end, zones = end, zones_beginning_day(end)
+        self.ends_at = f"{datetime.fromtimestamp(end / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        read = ((instant_in("UTC", time), time) for time in times if isinstance(time, str))
+        written = sorted((instant, time) for instant, time in read if instant is not None)
+        self.times = [time for _, time in written[:1] + written[-1:]]
+        self.start = next(filter(None, map(self._start_in, (preferred, *zones))), end - _DAY)
+        # Whether no zone an hour away has the times on this day too; and the offsets that fit the times.
+        first, last = (written[0][0], written[-1][0]) if written else (end, end)
+        self.is_full = last - first > end - self.start - _HOUR
+        self.offsets_of_times = f"{_offset(last - end)} to {_offset(first - self.start)}"
+        # Offsets and some names of the zones that begin a day at its end. Empty if there is none.
+        offsets = [at for at in (-end % _DAY - _DAY, -end % _DAY) if -12 * _HOUR <= at <= 14 * _HOUR]
+        names = ", ".join(zones[:3] + ["…"] * (len(zones) > 3))
+        self.zones = names and f"{' or '.join(map(_offset, offsets))} ({names})"
+        # A zone without clock changes. Where two offsets begin the same days, the dates of the times decide. The names
+        # `Etc/GMT` have the sign of POSIX: west is positive.
+        fixed = ("UTC", *(f"Etc/GMT{hours:+d}" for hours in range(-14, 13)), *zones)
+        half_years = [end + days * _DAY for days in (-182, 182)]
+        steady = (zone for zone in fixed if all(start_of_day(zone, at) == at for at in half_years))
+        is_sure = len(offsets) == 1
+        self.zone = next((zone for zone in steady if is_sure or (self.times and self.has_times_of(zone))), None)
+        if self._start_in(preferred) is not None:
+            self.zone = preferred
+
+    def _start_in(self, zone: str) -> int | None:
+        """When the day begins in a zone that begins the next one at its end."""
+        return start_of_day(zone, self.end - 1) if start_of_day(zone, self.end) == self.end else None
+
+    def has_times_of(self, zone: str) -> bool:
+        """Whether the times of its rows are of this day, if they are written in a zone."""
+        start = self._start_in(zone) or self.start
+        read = [instant_in(zone, time) for time in self.times]
+        return all(time is not None and start <= time < self.end for time in read)
+
+
+def _offset(milliseconds: int) -> str:
+    """An offset as `UTC+07:00`."""
+    minutes = abs(milliseconds) // 60_000
+    return f"UTC{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"

@@ -9,14 +9,13 @@ import click
 
 import dataaccess as da
 from dataaccess._client.profiles import config_path
-from dataaccess.cli import options, output
+from dataaccess.cli import output
 from dataaccess.cli.ending import reported
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli.options import Command, Connect, connecting, option
 from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
     from dataaccess import ClientCheck
-    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 check
@@ -32,9 +31,9 @@ _SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "day_co
 @click.command("check", cls=Command, epilog=_EXAMPLES)
 @option("--day", "DAY", "A day that has many codes: they show which settings are right.")
 @option("--export export_id", "ID", "A segment export that has ended.", type=Whole())
-@options.connecting()
+@connecting()
 @click.pass_context
-def command(context: click.Context, day: str | None, export_id: int | None, connect: Connect, *, as_json: bool) -> None:
+def command(context: click.Context, day: str | None, export_id: int | None, connect: Connect) -> None:
     """Check configuration, connection and token, and find the settings.
 
     Shows each setting with where it came from, and what at most 20 requests find out, which only read. With --day they
@@ -43,7 +42,7 @@ def command(context: click.Context, day: str | None, export_id: int | None, conn
     The exit code is 0 if one of the first two requests works: a token may have one scope alone. Otherwise the error
     decides: 78 configuration, 69 or 75 connection, 77 token; 1 if only a setting is wrong for the service.
     """
-    with reported(as_json=as_json):
+    with reported():
         client = connect()
         check = client.check(day, export_id)
     code = 0 if check.is_ok else _WRONG_SETTING
@@ -53,7 +52,7 @@ def command(context: click.Context, day: str | None, export_id: int | None, conn
         name: {"value": one.value, "source": "option" if one.source == "argument" else one.source}
         for name, one in client.settings.items()
     }
-    if as_json:
+    if output.wants("json"):
         report = {"versions": _versions(), "configuration": configuration, **check.to_dict()}
         output.write_json({**report, "exit_code": code})
     else:

@@ -9,13 +9,11 @@ import click
 
 import dataaccess as da
 from dataaccess.cli import options, rows
-from dataaccess.cli.parts import Command
 from dataaccess.cli.values import day_in
 from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
-    from dataaccess.cli.options import Connect
 
 _TIMES = ("on", "days", "last", "since", "until")
 _LISTS = {"code_status": "status", "audience_type": "audience-type", "allocated_audience": "audience"}
@@ -27,11 +25,11 @@ codes --days 2024-01-01 today --folder codes   # each night
 """
 
 
-@click.command("codes", cls=Command, epilog=_EXAMPLES)
+@click.command("codes", cls=options.Command, epilog=_EXAMPLES)
 @options.CODES
 @options.WRITING
 @options.connecting()
-def command(where: Any, attrs: list[str] | None, connect: Connect, **given: Any) -> None:
+def command(where: Any, attrs: list[str] | None, connect: options.Connect, **given: Any) -> None:
     """Get promotion codes: to the terminal, a pipe, a file or a folder."""
     times = {name: value for name in _TIMES if (value := given.pop(name)) is not None}
     lists = {name: value for name in _LISTS if (value := given.pop(name)) is not None}

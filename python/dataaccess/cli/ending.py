@@ -119,23 +119,19 @@ def _is_typed(option: click.Parameter | None) -> bool:
 
 def as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
     """A report for JSON: also of a failure."""
+    failed = {task: str(command_error(each)) for task, each in getattr(error, "failed", {}).items()}
     ended = None if error is None else command_error(error)
-    failed: dict[str, DataAccessError] = getattr(error, "failed", {})
-    return {
-        **report,
-        "error": None if ended is None else str(ended),
-        "exit_code": 0 if ended is None else ended.code,
-        "failed": {task: str(command_error(each)) for task, each in failed.items()},
-    }
+    text, code = (str(ended), ended.code) if ended else (None, 0)
+    return {**report, "error": text, "exit_code": code, "failed": failed}
 
 
 @contextmanager
-def reported(*, as_json: bool) -> Iterator[None]:
-    """Prints a report of a failure too."""
+def reported() -> Iterator[None]:
+    """Prints a report of a failure too, if it is to be JSON."""
     try:
         yield
     except (CommandError, DataAccessError) as error:
-        if as_json:
+        if output.wants("json"):
             output.write_json(as_dict({} if error.report is None else error.report.to_dict(), error))
         raise
 

@@ -10,12 +10,10 @@ import click
 
 import dataaccess as da
 from dataaccess.cli import options, rows
-from dataaccess.cli.parts import Command
 from dataaccess.filters import Comparison, Days
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
-    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 items customer --attrs name --matches customer_id=@ids.txt -o a.csv
@@ -24,7 +22,7 @@ items store --item-type-id 7 --attrs store_id --folder stores
 """
 
 
-@click.command("items", cls=Command, epilog=_EXAMPLES)
+@click.command("items", cls=options.Command, epilog=_EXAMPLES)
 @options.ITEMS
 @options.WRITING
 @options.connecting()
@@ -34,7 +32,7 @@ def command(
     where: Any,
     item_type_id: int | None,
     attrs: list[str] | None,
-    connect: Connect,
+    connect: options.Connect,
     **writing: Any,
 ) -> None:
     """Get the items of a business object, such as customers.
@@ -52,10 +50,8 @@ def command(
     columns: dict[str, list[Any]] = {}
     for column, values in matches:
         columns.setdefault(column, []).extend(values)
-    conditions = [
-        *(da.col(column).matches(values) for column, values in columns.items()),
-        *([] if where is None else [where]),
-    ]
+    conditions = [da.col(column).matches(values) for column, values in columns.items()]
+    conditions += [] if where is None else [where]
 
     def scan_of(client: Client, **more: Any) -> Scan:
         found = reduce(and_, conditions) if conditions else None

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 # Rows that a terminal shows, and characters of a value before it is fitted.
 _SHOWN = 40
 MOST = 1_000
-# Whether `--quiet` is given, in `meta` of the context of click.
-QUIET = "dataaccess.quiet"
 
 
 def silence(name: str) -> None:
@@ -36,10 +34,15 @@ def silence(name: str) -> None:
     os.close(null)
 
 
-def is_quiet() -> bool:
-    """Whether progress and notes are not wanted."""
+def keep(context: click.Context, parameter: click.Parameter, is_given: bool) -> None:
+    """Keeps `--json` or `--quiet` for `wants`."""
+    context.meta[f"dataaccess.{parameter.name}"] = is_given
+
+
+def wants(name: str) -> bool:
+    """Whether `--json` or `--quiet` is given: rows or a report as JSON; neither progress nor notes."""
     context = click.get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(QUIET))
+    return context is not None and bool(context.meta.get(f"dataaccess.{name}"))
 
 
 def note(text: str) -> None:
@@ -57,13 +60,13 @@ def is_terminal() -> bool:
 
 def tell(text: str) -> None:
     """A line for people, and for the log of a job."""
-    if not is_quiet():
+    if not wants("quiet"):
         note(text)
 
 
 def progress() -> bool | None:
     """`progress=` of calls: a bar in a terminal, if it is wanted."""
-    return False if is_quiet() else None
+    return False if wants("quiet") else None
 
 
 def write_table(table: Table) -> None:
@@ -87,10 +90,8 @@ def write_grid(columns: Sequence[Column], summary: str, *, is_cut: bool = False)
 
 def write_json(value: Any) -> None:
     """Writes one JSON document: with line breaks for people, in one line for programs."""
-    if is_terminal():
-        click.echo(_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str), in_json))
-    else:
-        click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    text = json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None, default=str)
+    click.echo(_escaped(text, in_json) if is_terminal() else text)
 
 
 @contextmanager

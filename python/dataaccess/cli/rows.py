@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import FolderReport, Scan
+    from dataaccess._types import OnDoubt
     from dataaccess.cli.options import Connect
 
 _DOUBTS = (
@@ -42,11 +43,10 @@ def write(
     folder: str | None,
     kind: str | None,
     explain: bool,
-    as_json: bool,
     strict: bool,
     fail_empty: bool,
     schema: list[tuple[str, str]],
-    on_suspected_cap: str,
+    on_suspected_cap: bool,
     limit: int | None,
     **run: Any,
 ) -> None:
@@ -54,27 +54,26 @@ def write(
     if folder is not None and limit is not None:
         raise click.UsageError("--folder holds all rows of its requests: leave out --limit")
     file = None if path == "-" else path
-    kind = _kind_of(file, folder, kind, as_json=as_json, run=run, is_written=not explain)
+    kind = _kind_of(file, folder, kind, run, is_written=not explain)
     client = connect(is_used=not explain)
-    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_suspected_cap, limit=limit)
+    on_cap = "split" if on_suspected_cap else "warn"
+    scan = scan_of(client, schema=dict(schema) or None, on_suspected_cap=on_cap, limit=limit)
     if explain:
-        _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]}, as_json=as_json)
+        _explain(scan, {} if run["settle"] is None else {"settle": run["settle"]})
         return
     judge = _Judge(strict, fail_empty)
     if folder is not None:
-        with reported(as_json=as_json):
-            _into_folder(scan, folder, run, judge, as_json=as_json)
-        return
-    with reported(as_json=as_json and file is not None), judge.judged():
-        if file is not None:
-            _into_file(scan, file, kind, judge, as_json=as_json)
-        else:
+        with reported():
+            _into_folder(scan, folder, run, judge)
+    elif file is not None:
+        with reported(), judge.judged():
+            _into_file(scan, file, kind, judge)
+    else:
+        with judge.judged():
             _to_stdout(scan, kind, judge)
 
 
-def _kind_of(
-    file: str | None, folder: str | None, kind: str | None, *, as_json: bool, run: dict[str, Any], is_written: bool
-) -> str:
+def _kind_of(file: str | None, folder: str | None, kind: str | None, run: dict[str, Any], *, is_written: bool) -> str:
     """The format of the rows. A terminal gets a `table`.
 
     Raises:
@@ -92,11 +91,11 @@ def _kind_of(
         raise click.UsageError(f"{', '.join(unused)}: only with --folder")
     if file is not None:
         return _kind_of_file(file, kind)
-    if as_json and kind not in (None, "jsonl") and is_written:
+    if output.wants("json") and kind not in (None, "jsonl") and is_written:
         raise click.UsageError(f"--json and --format {kind} exclude each other without a file: leave one out")
     if kind == "parquet" and is_written and output.is_terminal():
         raise click.UsageError("Parquet is no text for a terminal: write --output FILE, or pipe it into a program")
-    return kind or ("table" if output.is_terminal() and not as_json else "jsonl")
+    return kind or ("table" if output.is_terminal() and not output.wants("json") else "jsonl")
 
 
 def _kind_of_file(file: str, kind: str | None) -> str:
@@ -121,10 +120,10 @@ def _kind_of_file(file: str, kind: str | None) -> str:
     return chosen
 
 
-def _explain(scan: Scan, settle: dict[str, Any], *, as_json: bool) -> None:
+def _explain(scan: Scan, settle: dict[str, Any]) -> None:
     """Prints the plan and the first request, or all requests as JSON lines."""
     bodies = [request["body"] for request in scan.requests()]
-    if as_json:
+    if output.wants("json"):
         for body in bodies:
             click.echo(json.dumps(body, ensure_ascii=False))
         return
@@ -133,31 +132,29 @@ def _explain(scan: Scan, settle: dict[str, Any], *, as_json: bool) -> None:
     click.echo(f"\nPOST{more}\n{json.dumps(bodies[0], ensure_ascii=False)}")
 
 
-def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge, *, as_json: bool) -> None:
+def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge) -> None:
     chosen = {name: value for name, value in run.items() if value not in (None, ())}
     for name in ("refresh", "accept"):
         if days := chosen.get(name):
             chosen[name] = days[0] if len(days) == 1 else list(days)
     try:
-        report = scan.to_folder(folder, progress=output.progress(), **chosen, **judge.of_run)
+        report = scan.to_folder(folder, progress=output.progress(), on_doubt=judge.of_run, **chosen)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         raise CommandError(f"{message}: finished tasks are kept in {folder}; the same command resumes", code) from None
     judge.check_report(report)
     if report.open_days:
         output.tell(f"{report.folder}: {open_text(report.open_days)}")
-    if as_json:
+    if output.wants("json"):
         output.write_json(as_dict(report.to_dict()))
     else:
         output.tell(f"{report.folder}: {str(report).partition(chr(10))[0]}, in {report.seconds:.1f} s")
 
 
-def _into_file(scan: Scan, file: str, kind: str, judge: _Judge, *, as_json: bool) -> None:
+def _into_file(scan: Scan, file: str, kind: str, judge: _Judge) -> None:
     getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
-    stats = scan.last_stats
-    if stats is None:
-        return
-    if as_json:
+    stats: Any = scan.last_stats
+    if output.wants("json"):
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "warnings")
         output.write_json(as_dict({"file": file, **{name: getattr(stats, name) for name in names}}))
     else:
@@ -195,11 +192,11 @@ class _Judge:
                 raise CommandError(f"nothing was written: {doubt}", DOUBTFUL) from None
 
     @property
-    def of_run(self) -> dict[str, Any]:
-        """The argument of a run. Its files are judged one by one."""
+    def of_run(self) -> OnDoubt:
+        """`on_doubt=` of a run. Its files are judged one by one."""
         if self.fail_empty:
-            return {"on_doubt": lambda file: file.rows > 0 and not (self.strict and file.doubts)}
-        return {"on_doubt": "error"} if self.strict else {}
+            return lambda file: file.rows > 0 and not (self.strict and file.doubts)
+        return "error" if self.strict else "warn"
 
     def check_report(self, report: FolderReport) -> None:
         """Refuses a run that has no rows, or whose tasks together look wrong."""

@@ -10,7 +10,7 @@ import os
 import shlex
 import signal
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,9 @@ import dataaccess as da
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._display.text import cell, size
 from dataaccess.cli.ending import USAGE, CommandError, option_of
-from dataaccess.cli.output import is_quiet, note
-from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import PATH, TOKEN_FILE, Whole, flat, listed, pair, switch_value
+from dataaccess.cli.options import Command, option
+from dataaccess.cli.output import note, wants
+from dataaccess.cli.values import LIST, PATH, Whole, pair, switch_value, token
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
@@ -69,20 +69,13 @@ _PATH, _ASKED = 60, 100
 @_behavior("--platform", "NAME", f"{', '.join(_NAMES)}, or a file.")
 @_behavior("--switch switches", "NAME=VALUE", "One point, as latency=0.5.", type=_SWITCH, multiple=True)
 @_access("--port", "PORT", "Port to listen on. [a free one]", type=Whole(0, 65535), default=0)
-@_access("--scopes", "A,B", "Scopes of the token. [all]", type=listed, multiple=True, callback=flat)
-@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=TOKEN_FILE)
-@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=TOKEN_FILE)
+@_access("--scopes", "A,B", "Scopes of the token. [all]", **LIST)
+@_access("--token-file token", "FILE", f"Own token; or set {_TOKEN}.", type=PATH, callback=token)
+@_access("--admin-token-file admin_token", "FILE", f"Or set {_ADMIN_TOKEN}.", type=PATH, callback=token)
 @_access("--host", "ADDRESS", "Address to listen on. [127.0.0.1]")
 @_access("--allow-remote", None, "Permit other machines; needs both tokens.")
-@_access(
-    "--host-names",
-    "A,B",
-    "Names besides localhost, as host.docker.internal.",
-    type=listed,
-    multiple=True,
-    callback=flat,
-)
-def command(*, as_json: bool, **given: Any) -> None:
+@_access("--host-names", "A,B", "Names besides localhost, as host.docker.internal.", **LIST)
+def command(**given: Any) -> None:
     """Serve the sandbox on this machine.
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
@@ -95,21 +88,32 @@ def command(*, as_json: bool, **given: Any) -> None:
     scopes, own = given["scopes"], _token_of(given["token"], _TOKEN)
     access = {name: given[name] for name in ("port", "host", "host_names", "allow_remote") if given[name] is not None}
     access |= {"token": own, "admin_token": _token_of(given["admin_token"], _ADMIN_TOKEN)}
-    with _typed_wrong():
+    try:
         sandbox, what = _started(access, given)
+    except ConfigError as error:
+        # A file was typed wrong. An option that the text names may come from the environment.
+        if option_of(str(error)) is not None:
+            raise
+        raise CommandError(str(error), USAGE) from None
+    except SandboxError as error:
+        # A switch was typed wrong. Other errors, such as a port in use, come from the sandbox.
+        text = str(error)
+        if not text.startswith(("switch ", "there is no switch ")):
+            raise
+        raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
     with sandbox:
-        token, granted = own or sandbox.issue_token(scopes), scopes or sandbox.scopes
+        tokens = {"token": own or sandbox.issue_token(scopes), "admin_token": sandbox.admin_token}
+        granted = scopes or sandbox.scopes
         note(f"Serving the Data Access API with {what}, until Ctrl-C:")
         note(_SERVED.format(url=sandbox.base_url))
         note(f"The token has the scopes {', '.join(granted)}.")
         # Containers keep what is printed, and who lets other machines connect has both tokens.
-        tokens = {} if given["allow_remote"] else {"token": token, "admin_token": sandbox.admin_token}
-        _print(sandbox.base_url, tokens, granted, as_json=as_json)
+        _print(sandbox.base_url, {} if given["allow_remote"] else tokens, granted)
         requests = _ended(sandbox)
         is_stopped = False
         while not is_stopped:
             is_stopped = stopping.wait(_POLL_SECONDS)
-            for request in [] if is_quiet() else next(requests):
+            for request in [] if wants("quiet") else next(requests):
                 note(_line(request))
 
 
@@ -146,24 +150,8 @@ def _started(access: dict[str, Any], data: dict[str, Any]) -> tuple[Sandbox, str
     return da.Sandbox.demo(until=until, **behavior, **access), named
 
 
-@contextmanager
-def _typed_wrong() -> Iterator[None]:
-    """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
-    try:
-        yield
-    except ConfigError as error:
-        if option_of(str(error)) is None:
-            raise CommandError(str(error), USAGE) from None
-        raise
-    except SandboxError as error:
-        text = str(error)
-        if text.startswith(("switch ", "there is no switch ")):
-            raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
-        raise
-
-
-def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json: bool) -> None:
-    if as_json:
+def _print(base_url: str, tokens: dict[str, str], scopes: list[str]) -> None:
+    if wants("json"):
         click.echo(json.dumps({"base_url": base_url, **tokens, "scopes": scopes}))
         return
     click.echo(f"export DATAACCESS_BASE_URL={base_url}")

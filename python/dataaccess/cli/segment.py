@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dataaccess.cli import options, output
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli import output
+from dataaccess.cli.options import Command, Connect, connecting, option
 from dataaccess.cli.values import Whole, duration
 from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
-    from dataaccess import Client
     from dataaccess._client.segment import SegmentStatus
-    from dataaccess.cli.options import Connect
 
 _EXAMPLES = """\
 segment 5637051
@@ -39,34 +37,30 @@ class _Segment(Command):
 @click.argument("export_id", type=Whole())
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
 @option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)
-@options.connecting("timeout")
-def command(export_id: int, timeout: float | None, connect: Connect, *, wait: bool, as_json: bool) -> None:
+@connecting("timeout")
+def command(export_id: int, timeout: float | None, connect: Connect, *, wait: bool) -> None:
     """Show the status of a segment export, or wait for its end.
 
     With --wait the exit code is 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
     time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
     client = connect()
-    if wait:
-        status = _waited(client, export_id, _WAIT if timeout is None else timeout, as_json=as_json)
-    else:
-        status = client.download_segment(export_id, timeout=timeout)
-    _print(status, as_json=as_json)
-
-
-def _waited(client: Client, export_id: int, timeout: float, *, as_json: bool) -> SegmentStatus:
-    """The status at the end. An error comes after the last status."""
-    last: list[SegmentStatus] = []
+    seen: list[SegmentStatus] = []
+    if not wait:
+        _print(client.download_segment(export_id, timeout=timeout))
+        return
+    limit = _WAIT if timeout is None else timeout
     try:
-        return client.wait_for_segment(export_id, timeout=timeout, on_update=last.append, progress=output.progress())
+        _print(client.wait_for_segment(export_id, timeout=limit, on_update=seen.append, progress=output.progress()))
     except (SegmentExportError, WaitTimeoutError):
-        for status in last[-1:]:
-            _print(status, as_json=as_json)
+        # The error comes after the last status.
+        for status in seen[-1:]:
+            _print(status)
         raise
 
 
-def _print(status: SegmentStatus, *, as_json: bool) -> None:
-    if as_json or not output.is_terminal():
+def _print(status: SegmentStatus) -> None:
+    if output.wants("json") or not output.is_terminal():
         output.write_json(status)
     else:
         output.write_grid(status._columns(output.MOST), status._summary())

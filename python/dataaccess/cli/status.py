@@ -9,7 +9,7 @@ import click
 import dataaccess as da
 from dataaccess.cli import options, output
 from dataaccess.cli.ending import DOUBTFUL, CommandError
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli.options import Command, option
 from dataaccess.cli.values import PATH, settle
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ status s3://warehouse/codes --strict --json
 @option("--until", "DAY", "The last day that should be there, as 2024-01-31 or yesterday.")
 @option("--strict", None, "Exit with 65 if days are missing, open or doubtful, or without files.")
 @option("--settle", "TIME", options.SETTLING, type=settle)
-def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:
+def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool) -> None:
     """Show what a folder of codes or items holds.
 
     Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
@@ -36,7 +36,7 @@ def command(folder: str, settle: timedelta | None, until: str | None, *, strict:
     """
     chosen: dict[str, Any] = {} if settle is None else {"settle": settle}
     status = da.folder_status(folder, until=until, **chosen)
-    if as_json or not output.is_terminal():
+    if output.wants("json") or not output.is_terminal():
         output.write_json(status.to_dict())
     else:
         click.echo(str(status))

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import duration as seconds_of
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from dataaccess.tokens import TokenFile
 
 # As in `to_folder`.
 _MOST_DAYS = 1_000
@@ -29,29 +32,6 @@ class Whole(click.IntRange):
     """An integer in a range, under its usual name."""
 
     name = "integer"
-
-
-class _TokenFile(click.Path):
-    """The file of a token, which requests read. No error shows it whole: it may be the token itself."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The `TokenFile`, if it can be read."""
-        from dataaccess._core.paths import read_file  # loads the core
-        from dataaccess.tokens import token_file, unreadable
-
-        # A shell leaves the `~` of `--token-file=~/token` as it is.
-        token = token_file(value)
-        try:
-            read_file(token.path)
-            return token
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-        except ValueError as error:
-            reason = str(error)
-        raise click.BadParameter(f"the token file {unreadable(Path(value), reason)}", ctx, param)
-
-
-TOKEN_FILE = _TokenFile()
 
 
 def duration(text: str) -> float:
@@ -138,6 +118,10 @@ def flat(_context: click.Context, _parameter: click.Parameter, lists: Iterable[l
     return [value for values in lists for value in values] or None
 
 
+# What an option of a list takes: it may be given several times.
+LIST: dict[str, Any] = {"type": listed, "multiple": True, "callback": flat}
+
+
 def numbered(*given: Any) -> list[str | int] | None:
     """As `flat`, with numbers for what is given by its number."""
     texts = flat(*given) or []
@@ -150,6 +134,20 @@ def day_in(text: str, zone: str) -> str:
 
     ago = _RELATIVE.get(text.strip().lower())
     return text if ago is None else str(date.fromisoformat(today(zone)) - timedelta(days=ago))
+
+
+def token(_context: click.Context, _parameter: click.Parameter, path: str | None) -> TokenFile | None:
+    """The file of a token, which requests read, if it can be read. No error shows it whole: it may be the token."""
+    if path is None:
+        return None
+    from dataaccess.tokens import token_file  # loads the core
+
+    found = token_file(path)
+    try:
+        found._content(Path(path))
+    except ConfigError as error:
+        raise click.BadParameter(str(error)) from None
+    return found
 
 
 def switch_value(text: str) -> Any:

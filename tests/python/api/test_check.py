@@ -21,7 +21,7 @@ from support.open_points import TABLE
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
-from dataaccess._client.service_day import ServiceDay, end_of_day
+from dataaccess._client.check import ServiceDay, end_of_day
 
 NONE_SUCH = {"code": 404, "message": "no such export", "data": None}
 DAY = "2024-01-15"

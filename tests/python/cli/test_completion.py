@@ -42,5 +42,5 @@ def test_the_core_is_not_imported_while_somebody_types(line: str) -> None:
         check=True,
     )
     imported = {one.rpartition("|")[2].strip() for one in ended.stderr.splitlines()}
-    assert "dataaccess.cli.parts" in imported
+    assert "dataaccess.cli.options" in imported
     assert not imported & {"dataaccess._native", "dataaccess.sandbox", "asyncio", "pandas"}

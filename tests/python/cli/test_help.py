@@ -59,7 +59,6 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
             ["codes", "--help"],
             {
                 "ending",
-                "parts",
                 "application",
                 "codes",
                 "options",

@@ -19,10 +19,11 @@ NOT_SHOWN: dict[str, str] = {
     "cli/rows.py: _into_folder": "Ctrl-C",
     "cli/rows.py: _kind_of: raise click.UsageError('Parquet": "a terminal",
     # Answers of a check, which are no errors.
-    "_client/check.py: Check._rows_of_day: raise OpenError": "api/test_check.py",
-    "_client/check.py: Check._comparison: raise OpenError": "api/test_check.py",
-    "_client/check.py: Check._form_of_attributes: raise OpenError": "api/test_check.py",
-    "_client/service_day.py: end_of_day: raise OpenError": "api/test_check.py",
+    "_client/check.py: Check._rows_of_day: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._comparison: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._form_of_attributes: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._time_left: raise _OpenError": "api/test_check.py",
+    "_client/check.py: end_of_day: raise _OpenError": "api/test_check.py",
     # Files and commands of the sandbox with tests of their own.
     "cli/sandbox.py": "the command that serves",
     # Queries of polars.
