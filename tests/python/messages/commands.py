@@ -40,12 +40,6 @@ def _away(user: User) -> object:
     return user.command("codes", "--on", "2024-01-15", service="http://127.0.0.1:9")
 
 
-@COMMANDS.of("$ dataaccess codes --on 2024-01-15, where the token is refused")
-def _denied(user: User) -> object:
-    with user.sandbox.fault("expired_token"):
-        return user.command("codes", "--on", "2024-01-15")
-
-
 @COMMANDS.of("$ dataaccess codes --days 2024-01-01 2024-01-05 --folder codes, where a day is rejected")
 def _folder(user: User) -> object:
     with user.sandbox.fault("status", status=400, where={"day": "2024-01-03"}):

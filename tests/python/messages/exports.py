@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from support.messages import Cases, responses
@@ -22,9 +21,9 @@ def export(*entries: Any, total: object = None) -> bytes:
     return http({**EXPORT, "data": {"entries": list(entries), "meta": meta}})
 
 
-def wait(**options: Any) -> Callable[[Any], object]:
+def wait(client: Any, **options: Any) -> object:
     """Waits for an export."""
-    return lambda client: client.wait_for_segment(7, **{"timeout": 0.3, "poll": 0.1, **options})
+    return client.wait_for_segment(7, timeout=0.3, poll=0.1, **options)
 
 
 async def awaited(_status: object) -> None:
@@ -45,15 +44,12 @@ EXPORTS.add(
                 {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
             ),
         },
-        wait(),
+        wait,
     )
 )
 EXPORTS.add(
     responses(
-        {"download_segment(…) of an export with another total": export(GOOD, total="3")},
-        lambda client: client.download_segment(7),
+        {"wait_for_segment(…, on_update=a coroutine function)": export(ENTRY)},
+        lambda client: wait(client, on_update=awaited),
     )
-)
-EXPORTS.add(
-    responses({"wait_for_segment(…, on_update=a coroutine function)": export(ENTRY)}, wait(on_update=awaited)),
 )

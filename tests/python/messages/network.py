@@ -90,13 +90,6 @@ def _no_connection(_user: User) -> object:
         return ask(da.Client(address, token=TOKEN, retry_for=0))
 
 
-@NETWORK.of("a port that sends nothing in a TLS handshake")
-def _silent_tls(_user: User) -> object:
-    with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"https://localhost:{listener.getsockname()[1]}"
-        return ask(da.Client(address, token=TOKEN, retry_for=0))
-
-
 @NETWORK.of("http:// where the port speaks TLS")
 def _plain(_user: User) -> object:
     with serving(always(WHOLE), context(authority().issue_cert("localhost"))) as server:
@@ -106,7 +99,6 @@ def _plain(_user: User) -> object:
 NETWORK.add(
     responses(
         {
-            "a connection that is closed without a byte": closing(b""),
             "a connection that is reset without a byte": resetting(b""),
             "a body that is shorter than its length": closing(WHOLE[:-9]),
             "a connection that is reset in the body": resetting(WHOLE[:-9]),
@@ -153,16 +145,6 @@ def _cut_again_and_long(_user: User) -> object:
     body = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
     with faster(), serving(closing(body[:-100])) as server:
         return ask(client_of(server, retry_for=600))
-
-
-@NETWORK.of("a token that does not arrive within timeout")
-def _no_token(_user: User) -> object:
-    def token() -> str:
-        time.sleep(0.5)
-        return TOKEN
-
-    with serving(always(WHOLE)) as server:
-        return ask(client_of(server, token=token, timeout=0.1))
 
 
 @NETWORK.of("a pause that the service asked for is longer than timeout")
@@ -276,7 +258,6 @@ proxied(
 proxied("a proxy that is busy", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
 proxied("a proxy that forbids the tunnel", b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
 proxied("a proxy that closes the connection", b"")
-proxied("a proxy that is a mail server", b"220 mail ready\r\n\r\n")
 
 
 @NETWORK.of("a proxy that does not exist, in HTTPS_PROXY")

@@ -61,8 +61,8 @@ def rows(*values: object) -> bytes:
 
 
 VALUES: dict[str, list[tuple[object, ...]]] = {
-    "int64": [(1, "x"), (1, 1.5), (None, {"a": 1})],
-    "float64": [(1.5, "x"), (2**60 + 1,)],
+    "int64": [(1, "x"), (1, 1.5)],
+    "float64": [(1.5, "x")],
     "bool": [(True, "yes")],
 }
 for _kind, _values in VALUES.items():
