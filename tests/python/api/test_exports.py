@@ -38,13 +38,6 @@ def test_a_finished_export_has_all_the_specification_names(client: Any) -> None:
     assert json.loads(json.dumps(response)) == response
 
 
-def test_waiting_for_a_finished_export_asks_once(client: Any) -> None:
-    updates: list[Any] = []
-    response = client.wait_for_segment(FINISHED, timeout=5, on_update=updates.append)
-    assert response["entries"] == client.download_segment(FINISHED)["entries"]
-    assert updates == [response]
-
-
 def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
     responses = [export(), export(None, None), export(end, None), export(end, end)]

@@ -122,16 +122,6 @@ def test_importing_starts_nothing() -> None:
     assert done.stdout.strip() == "1"
 
 
-def test_what_is_held_shows_itself_and_travels_or_says_why_not(sandbox: da.Sandbox) -> None:
-    client = sandbox.client()
-    assert repr(client) == f"Client('{sandbox.base_url}', token from text)"
-    assert repr(sandbox) == f"Sandbox('{sandbox.base_url}')"
-    with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
-        pickle.dumps(client)
-    with pytest.raises(TypeError, match="base_url"):
-        pickle.dumps(sandbox)
-
-
 def test_synthetic_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"

@@ -142,6 +142,13 @@ def test_a_range_without_its_column_or_with_an_alternative_is_not_checked(connec
         either = OPENED.since(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")
         assert stores(client, either)
         assert codes(client, da.op("after_date", "2024-03-10T12:00", unit="DAY"))
+    with serving("exclusive", "Asia/Ho_Chi_Minh") as service:
+        client = connect(service)
+        for attrs, where in (
+            ("store_id", OPENED.on(DAY)),
+            ("opened", OPENED.on(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")),
+        ):
+            assert client.search_items("store", [attrs], where, item_type_id=7)
 
 
 def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
@@ -217,8 +224,8 @@ def vietnam() -> Any:
         yield service
 
 
-def stores_of(client: Any, where: Any, attrs: tuple[str, ...] = ("store_id", "opened")) -> Any:
-    return client.search_items("store", list(attrs), where, item_type_id=7)
+def stores_of(client: Any, where: Any) -> Any:
+    return client.search_items("store", ["store_id", "opened"], where, item_type_id=7)
 
 
 ALLOCATED = da.col("allocated_time")
@@ -251,16 +258,3 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect:
         assert len(SEARCHES[name](connect(vietnam)))
     assert len(caught) == 1
     assert len(SEARCHES[name](connect(vietnam, timezone="Asia/Ho_Chi_Minh")))
-
-
-UNCHECKED = {
-    "without the column": lambda client: stores_of(client, OPENED.on("2024-01-15"), ("store_id",)),
-    "a group without a day": lambda client: stores_of(
-        client, OPENED.on("2024-01-15") | da.col("store_id").equals("2024-01-17 10:30:00")
-    ),
-}
-
-
-@pytest.mark.parametrize("name", UNCHECKED)
-def test_only_days_that_every_row_must_be_of_are_checked(connect: Any, vietnam: Any, name: str) -> None:
-    assert UNCHECKED[name](connect(vietnam))

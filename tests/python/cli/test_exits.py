@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages import ROOT, table
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -18,16 +17,6 @@ NOT_JSON = http(b"<html>welcome</html>", content_type="text/html")
 
 def of_codes(run: Any, *words: str) -> Any:
     return run("codes", *DAY, *words)
-
-
-def seen_in_process() -> dict[int, str]:
-    """The codes that need a process of their own: its test."""
-    return {
-        70: "test_a_defect_is_reported_as_one",
-        130: "test_ctrl_c",
-        141: "test_a_reader_that_ends_first",
-        143: "test_sigterm",
-    }
 
 
 # The exit code, what was typed, and what the line names. Other mistakes are in tests/python/messages.
@@ -103,16 +92,6 @@ def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pyte
     ended = run("codes")
     assert (ended.code, ended.output) == (2, "")
     assert re.fullmatch("dataaccess: .*: pip install click\n", ended.reported)
-
-
-def test_every_code_of_the_page_is_seen() -> None:
-    # In test_check.py is 1.
-    here = {case[0] for case in CASES} | {1, 64, 65, 75, 77}
-    codes = {int(row[0]) for row in table(ROOT / "docs" / "command-line.md", "## Exit codes")}
-    assert codes == here | seen_in_process().keys()
-    files = ("test_processes.py", "test_streams.py")
-    text = "".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
-    assert [name for name in seen_in_process().values() if f"def {name}" not in text] == []
 
 
 def test_what_is_missing_names_the_file_of_profiles(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

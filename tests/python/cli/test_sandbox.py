@@ -76,6 +76,8 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
 
 def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
+        with pytest.raises(da.PermissionDeniedError):
+            served.client().download_segment(5637051)
         url = served.exports["DATAACCESS_BASE_URL"]
         with urllib.request.urlopen(f"{url}/openapi.json") as response:
             paths = re.findall(r'"(/access/[^"]*)": \{', response.read().decode())

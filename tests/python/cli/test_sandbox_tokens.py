@@ -14,13 +14,6 @@ OWN = "a-token-of-thirty-two-characters-1"
 ADMIN = "an-admin-token-of-thirty-two-characters"
 
 
-def test_the_token_has_the_scopes_asked_for_and_no_others() -> None:
-    with serving("--scopes", "download") as served:
-        assert served.client().download_segment(5637051)["code"] == 200
-        with pytest.raises(da.PermissionDeniedError):
-            served.client().search_codes(allocated_time=da.on("2024-01-15"))
-
-
 @pytest.fixture
 def token_file(tmp_path: Path) -> str:
     file = tmp_path / "token"
@@ -40,12 +33,6 @@ def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environme
             assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
             _, reported = served.stop()
             assert OWN not in reported
-
-
-@pytest.mark.parametrize("option", ["--token", "--tok", "--secret", "--password", "--header"])
-def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(run_here: RunHere, option: str) -> None:
-    assert run_here("sandbox", option, OWN)[0] == 2
-    assert run_here("sandbox", f"{option}={OWN}")[0] == 2
 
 
 def test_a_token_of_the_environment_has_every_scope(run_here: RunHere, monkeypatch: pytest.MonkeyPatch) -> None:
