@@ -56,14 +56,6 @@ def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> No
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_every_page_is_in_the_navigation_of_the_site() -> None:
-    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
-    docs = ROOT / "docs"
-    assert sorted(listed) == sorted(
-        page.relative_to(docs).as_posix() for page in docs.rglob("*.md") if page.parent.name != "design"
-    )
-
-
 def test_every_public_name_is_in_the_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md")]
     shown = {name for page in pages for name in re.findall(r"^::: dataaccess\.(\w+)$", page, re.MULTILINE)}
