@@ -18,7 +18,6 @@ from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NO
 from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
-from support.proxy import tunnel
 from support.raw_server import Close, RawServer, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
@@ -81,7 +80,7 @@ LONG = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
 NETWORK.table(
     {
         "a host that does not exist": lambda _user: at("https://cdp.invalid"),
-        "a port that nobody listens on, at the first request": faster()(
+        "a port that nobody listens on, at the first request": faster(10)(
             lambda _user: ask(da.Client(f"http://127.0.0.1:{free_port()}", token=TOKEN))
         ),
         "a port that nobody listens on, with retry_for": faster()(
@@ -218,9 +217,9 @@ NETWORK.table(
 
 
 @contextmanager
-def speaking_tls(name: str = "localhost") -> Iterator[RawServer]:
+def speaking_tls() -> Iterator[RawServer]:
     """A server with a certificate that the system does not trust."""
-    with serving(always(ROW), context(authority().issue_cert(name))) as server:
+    with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
         yield server
 
 
@@ -278,12 +277,6 @@ def _no_proxy(user: User) -> object:
 def _proxy_silent(_user: User) -> object:
     with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
         return at(ADDRESS, proxy=f"http://127.0.0.1:{listener.getsockname()[1]}")
-
-
-@NETWORK.of("a proxy that inspects TLS with a CA of its own")
-def _inspecting(_user: User) -> object:
-    with speaking_tls("cdp.example.com") as server, serving(tunnel(server.port)) as proxy:
-        return at(ADDRESS, proxy=proxy.base_url)
 
 
 @NETWORK.of("a proxy with TLS whose CA is unknown")

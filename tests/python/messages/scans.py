@@ -162,10 +162,6 @@ LIMA = {"day_zone": "America/Lima", "source_timezone": "America/Lima"}
 TIMES = ["id", "allocated_time"]
 SCANS.table(
     {
-        "scan.collect() of eight days where five have the same highest number of rows": using(
-            lambda: some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18),
-            lambda service: by_day(service.client(), ["id"]).collect(),
-        ),
         'scan.collect() with on_suspected_cap="split", where a part cannot be split': using(
             lambda: some_days((60,) * 8, maximum_rows=10),
             lambda service: by_day(service.client(), ["id", "code_status"], on_suspected_cap="split").collect(),

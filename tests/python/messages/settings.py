@@ -94,13 +94,6 @@ def _uses_itself(user: User) -> object:
         return ask(client)
 
 
-@SETTINGS.of("token=da.token_file('token') with a file that others can read")
-def _readable_token(user: User) -> object:
-    user.file("token", TOKEN).chmod(0o644)
-    with user.served(ROW, token=da.token_file(user.folder / "token")) as client:
-        return ask(client)
-
-
 # Clients that are closed or of another kind.
 
 
