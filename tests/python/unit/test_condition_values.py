@@ -135,8 +135,8 @@ def test_what_no_condition_can_hold_stays_as_it_is_for_the_check(value: Any) -> 
         parse(repr(X.on(value)))
 
 
-TIMES = [*FOREIGN, dt.time(9, 30), dt.timedelta(1), [1704067200000], Mute(), da.col("x")]
-VALUES = [
+TIMES: list[Any] = [*FOREIGN, dt.time(9, 30), dt.timedelta(1), [1704067200000], Mute(), da.col("x")]
+VALUES: list[Any] = [
     *(object(), b"a", dict, pd.NaT, pd.NA, pd.DataFrame({"a": [1]}), decimal.Decimal(3), Mute(), da.col("x")),
     *(da.after("2024-01-01"), None, float("nan"), float("inf"), "\ud800", {"a": 1}),
     *([], [None], ["a", 1], pd.Series([1.0, None])),
