@@ -1,4 +1,4 @@
-"""Fixtures of the cases. A case is what a user did, and the right value. The comment above it names the source.
+"""Fixtures of the cases. A case is one small file: what a user did, the right value, and the source in a line.
 
 A case speaks of what users see: it calls the package against the sandbox or a server of raw sockets, and names no
 private module. A case that fails is a defect of the product, not of the case.

@@ -1,9 +1,11 @@
-"""Pipes and devices in place of files."""
+"""A pipe or a device in place of a CA bundle, token file, profile or recording is refused at once; so is a huge bundle.
+
+Source: open(2), "opening a FIFO blocks".
+"""
 
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +14,6 @@ import pytest
 from support.searches import search
 
 import dataaccess as da
-
-# A pipe or a device in place of a CA bundle, token file, profile or recording is refused at once; so is a huge bundle.
-# Source: open(2), "opening a FIFO blocks".
 
 pytestmark = [
     # A call that waits for a writer ends the test.
@@ -36,7 +35,7 @@ USES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("kind", ["pipe", "device", "huge"])
-def test_a_pipe_is_refused_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: str, kind: str) -> None:
+def test_it_is_refused_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: str, kind: str) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "")
     path = Path("/dev/null") if kind == "device" else tmp_path / "file.toml"
     if kind == "pipe":
@@ -51,31 +50,3 @@ def test_a_pipe_is_refused_by_its_name(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises((da.ConfigError, da.SandboxError)) as caught:
         USES[use](path)
     assert str(path) in str(caught.value)
-
-
-# A pipe or a device in place of a part of a folder is refused at once.
-# Source: open(2), "opening a FIFO blocks".
-
-
-@pytest.mark.parametrize("kind", ["pipe", "pipe of another user", "pipe for everybody", "device"])
-def test_no_call_waits_for_a_part(sandbox: da.Sandbox, tmp_path: Path, kind: str) -> None:
-    scan = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    folder = tmp_path / "codes"
-    scan.to_folder(folder)
-    (part,) = folder.glob("day=*/*.parquet")
-    part.unlink()
-    try:
-        os.mknod(part, 0o600 | (stat.S_IFCHR if kind == "device" else stat.S_IFIFO), os.makedev(1, 5))
-        if kind == "pipe of another user":
-            os.chown(part, 12345, 12345)
-    except PermissionError:
-        pytest.skip("only root may")
-    if kind == "pipe for everybody":
-        folder.chmod(0o777)
-        part.parent.chmod(0o777)
-    with pytest.raises(da.FolderError) as caught:
-        scan.read_folder(folder)
-    assert caught.value.path == str(part)
-    assert [each.path for each in da.folder_status(folder).files if each.state == "damaged"] == [part]
-    with pytest.raises(da.FolderError):
-        scan.to_folder(folder)
