@@ -122,6 +122,11 @@ def test_importing_starts_nothing() -> None:
     assert done.stdout.strip() == "1"
 
 
+def test_clients_and_sandboxes_show_their_address(sandbox: da.Sandbox) -> None:
+    assert repr(sandbox.client()) == f"Client('{sandbox.base_url}', token from text)"
+    assert repr(sandbox) == f"Sandbox('{sandbox.base_url}')"
+
+
 def test_synthetic_data_is_reported_once_a_process() -> None:
     code = (
         "import warnings, dataaccess as da\n"

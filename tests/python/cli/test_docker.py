@@ -60,6 +60,16 @@ def test_the_health_check_sees_whether_it_runs() -> None:
     assert done.returncode != 0
 
 
+def test_the_composed_services_get_their_tokens_as_secrets() -> None:
+    services, secrets = COMPOSE["services"], COMPOSE["secrets"]
+    assert set(COMPOSE) == {"services", "secrets"}
+    for service in services.values():
+        assert set(service["secrets"]) <= set(secrets)
+        assert all(not value.startswith("sbx_") for value in service.get("environment", {}).values())
+    assert all(set(secret) == {"environment"} for secret in secrets.values())
+    assert all(port.startswith("127.0.0.1:") for port in services["sandbox"]["ports"])
+
+
 def test_the_composed_sandbox_and_its_job_run_here(tmp_path: Path) -> None:
     """In processes in place of containers, on loopback: with the same words, but host and port."""
     words = json.loads(DOCKERFILE["ENTRYPOINT"])[2:] + COMPOSE["services"]["sandbox"]["command"]

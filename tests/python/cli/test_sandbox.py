@@ -78,6 +78,7 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
 
 def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
+        served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
         with pytest.raises(da.PermissionDeniedError):
             served.client().download_segment(5637051)
         url = served.exports["DATAACCESS_BASE_URL"]
