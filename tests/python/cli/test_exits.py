@@ -20,6 +20,7 @@ def of_codes(run: Any, *words: str) -> Any:
 # The exit code, what was typed, and what the line names. Other mistakes are in tests/python/messages.
 CASES: list[Any] = [
     (0, ["codes", *DAY, "--limit", "1"], ""),
+    (2, ["codes", *DAY, "--audience", "@~nobody-here/a"], "'--audience': .*'~nobody-here/a'"),
     (2, ["codes", *DAY, "--schema", "nope=int64", "-o", "/nowhere/a.csv"], r'^dataaccess: --schema\["nope"\]: '),
     (2, ["codes", *DAY, "--token=sbx_57622b1f0c3a4d5e"], "--token'.*--token-file"),
     (2, ["codes", *DAY, "--token", "sbx_57622b1f0c3a4d5e"], "--token'.*--token-file"),

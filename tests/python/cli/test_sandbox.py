@@ -278,6 +278,9 @@ def test_a_token_of_the_environment_has_every_scope(run_here: RunHere, monkeypat
     ("words", "variables", "code", "data"),
     [
         (["--host", "example.com"], {}, 2, r"--host .*127\.0\.0\.1 "),
+        (["--host", "0.0.0.0"], {}, 2, r"--host: 0\.0\.0\.0 .* allow_remote "),
+        (["--scopes", "itme"], {}, 2, "--scopes: .*`itme`"),
+        (["--switch", "latency=abc"], {}, 2, "--switch: latency: `abc` "),
         (["--allow-remote"], {}, 2, "--allow-remote: .* admin_token"),
         (["--allow-remote"], {"TOKEN": OWN}, 2, "--allow-remote: .* admin_token"),
         (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: .* 32 "),
