@@ -21,18 +21,32 @@ from support.commands import run
 
 import dataaccess as da
 
+
+def rows(scan: Any, path: Path) -> list[dict[str, Any]]:
+    """The rows of a file with JSON lines."""
+    scan.to_jsonl(path)
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# The values of a column in each form of a scan; the path is of a new file or folder.
+FORMS: dict[str, Callable[[Any, Path, str], list[Any]]] = {
+    "table": lambda scan, _, name: [*scan.collect()[name]],
+    "pandas": lambda scan, _, name: [None if pd.isna(value) else value for value in scan.to_pandas()[name]],
+    "polars": lambda scan, _, name: scan.to_polars()[name].to_list(),
+    "arrow": lambda scan, _, name: scan.to_arrow()[name].to_pylist(),
+    "query": lambda scan, _, name: scan.to_lazyframe().collect()[name].to_list(),
+    "batches": lambda scan, _, name: [v for batch in scan.batches() for v in batch.to_arrow()[name].to_pylist()],
+    "csv": lambda scan, path, name: (scan.to_csv(path), pl.read_csv(path)[name].to_list())[1],
+    "lines": lambda scan, path, name: [row[name] for row in rows(scan, path)],
+    "parquet": lambda scan, path, name: (scan.to_parquet(path), pl.read_parquet(path)[name].to_list())[1],
+    "folder": lambda scan, path, name: (scan.to_folder(path), pl.read_parquet(path)[name].to_list())[1],
+    "read_folder": lambda scan, path, name: (scan.to_folder(path), [*scan.read_folder(path)[name]])[1],
+    "duckdb": lambda scan, _, name: [row[0] for row in duckdb.from_arrow(scan).select(name).fetchall()],
+}
+
+
 # A column that is null on the first day takes the type of its first value, in folders, files and streams.
 # Source: a trial of nightly jobs.
-
-COLUMN: dict[str, Callable[[Any, Path], list[Any]]] = {
-    "folder": lambda scan, path: (scan.to_folder(path), pl.read_parquet(path)["v"].to_list())[1],
-    "read_folder": lambda scan, path: (scan.to_folder(path), scan.read_folder(path).to_arrow()["v"].to_pylist())[1],
-    "parquet": lambda scan, path: (scan.to_parquet(path / "x"), pl.read_parquet(path / "x")["v"].to_list())[1],
-    "csv": lambda scan, path: (scan.to_csv(path / "x.csv"), pl.read_csv(path / "x.csv")["v"].to_list())[1],
-    "batches": lambda scan, _: [row["v"] for batch in scan.batches() for row in batch.to_arrow().to_pylist()],
-    "polars": lambda scan, _: scan.to_polars()["v"].to_list(),
-    "duckdb": lambda scan, _: [row[0] for row in duckdb.execute("select v from scan").fetchall()],
-}
 
 
 def scan_of(client: Any, days: int, first: int = 1) -> da.Scan:
@@ -41,11 +55,12 @@ def scan_of(client: Any, days: int, first: int = 1) -> da.Scan:
     return scan
 
 
-@pytest.mark.parametrize("use", COLUMN)
+# A query requests the first day twice: for the types of its columns, and for rows.
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "query"])
 @pytest.mark.parametrize("value", [7, 7.5, True, "text"])
-def test_the_first_value_has_the_type_in_one_run(client_of: Any, tmp_path: Path, use: str, value: Any) -> None:
+def test_the_first_value_has_the_type_in_one_run(client_of: Any, tmp_path: Path, form: str, value: Any) -> None:
     client = client_of([{"id": "a", "v": None}], [], [{"id": "b", "v": value}], [{"id": "c", "v": None}], concurrency=1)
-    assert COLUMN[use](scan_of(client, 4), tmp_path) == [None, value, None]
+    assert FORMS[form](scan_of(client, 4), tmp_path / form, "v") == [None, value, None]
 
 
 @pytest.mark.parametrize("runs", [[(1, 1), (1, 2), (1, 3)], [(1, 1), (2, 1), (3, 1)]])
@@ -73,26 +88,15 @@ TEXTS = ["C01", "7", None, '{"a":[1," b"]}', "true", "1.5", "7"]
 RECORDS = [{"x": value, "y": number} for number, value in enumerate(VALUES)]
 
 
-MIXED: dict[str, Callable[[Any, Path], list[Any]]] = {
-    "collect": lambda scan, _: scan.to_arrow()["x"].to_pylist(),
-    "pandas": lambda scan, _: [text if isinstance(text, str) else None for text in scan.to_pandas()["x"]],
-    "lazy": lambda scan, _: scan.to_lazyframe().collect()["x"].to_list(),
-    "batches": lambda scan, _: [value for batch in scan.batches() for value in batch.to_arrow()["x"].to_pylist()],
-    "csv": lambda scan, path: (scan.to_csv(path / "x"), pl.read_csv(path / "x", infer_schema=False)["x"].to_list())[1],
-    "parquet": lambda scan, path: (scan.to_parquet(path / "x"), pl.read_parquet(path / "x")["x"].to_list())[1],
-    "folder": lambda scan, path: (scan.to_folder(path), pl.read_parquet(path)["x"].to_list())[1],
-    "duckdb": lambda scan, _: [row[0] for row in duckdb.from_arrow(scan).select("x").fetchall()],
-}
-
-
 @pytest.mark.filterwarnings("always::dataaccess.DataAccessWarning")
-@pytest.mark.parametrize("form", MIXED)
+# JSON lines have the values as the service sent them.
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "lines"])
 @pytest.mark.parametrize("item_type", ["store", "customer"])
 def test_strings_of_a_mixed_column_stay(
     client_of: Any, form: str, item_type: str, tmp_path: Path, recwarn: Any
 ) -> None:
     scan = client_of(RECORDS).scan_items(item_type, ["x", "y"], da.col("y").equals("1"))
-    found = MIXED[form](scan, tmp_path)
+    found = FORMS[form](scan, tmp_path / form, "x")
     assert [text and text.replace(": ", ":").replace(", ", ",") for text in found] == TEXTS
     named = [str(warning.message) for warning in recwarn if "'x'" in str(warning.message)]
     assert len(named) == (form != "duckdb")
@@ -249,24 +253,6 @@ DICTS: dict[str, Callable[[da.Scan], Any]] = {
 }
 
 
-def lines(scan: da.Scan, path: Path) -> list[Any]:
-    scan.to_jsonl(path)
-    return [json.loads(line)["code_status"] for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-STATUSES: dict[str, Callable[[Any, Path], Any]] = {
-    "table": lambda scan, _: scan.collect()["code_status"],
-    "pandas": lambda scan, _: scan.to_pandas()["code_status"].tolist(),
-    "polars": lambda scan, _: scan.to_polars()["code_status"].to_list(),
-    "arrow": lambda scan, _: scan.to_arrow()["code_status"].to_pylist(),
-    "query": lambda scan, _: scan.to_lazyframe().collect()["code_status"].to_list(),
-    "csv": lambda scan, path: (scan.to_csv(path), pl.read_csv(path)["code_status"].to_list())[1],
-    "parquet": lambda scan, path: (scan.to_parquet(path), pl.read_parquet(path)["code_status"].to_list())[1],
-    "lines": lines,
-    "folder": lambda scan, path: (scan.to_folder(path), scan.read_folder(path)["code_status"])[1],
-}
-
-
 @pytest.mark.parametrize("decode", [False, True])
 def test_dicts_have_numbers_and_columns_what_the_scan_asks_for(
     sandbox: da.Sandbox, tmp_path: Path, decode: bool
@@ -277,8 +263,8 @@ def test_dicts_have_numbers_and_columns_what_the_scan_asks_for(
         assert dicts(scan) == expected, form
     numbers = [row["code_status"] for row in expected]
     values = [da.CodeStatus(number).name.lower() for number in numbers] if decode else numbers
-    for form, column in STATUSES.items():
-        assert list(column(scan, tmp_path / form)) == values, form
+    for form, column in FORMS.items():
+        assert column(scan, tmp_path / form, "code_status") == values, form
     assert ("used" in str(scan.collect())) == decode
 
 
