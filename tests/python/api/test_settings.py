@@ -113,17 +113,10 @@ item_types = { store = 7 }
 record = "exchanges.jsonl"
 timeout = 20
 """
-CLEARED: dict[str, Any] = {
-    "known_row_cap": None,
-    "concurrency": None,
-    "requests_per_second": None,
-    "ca_bundle": None,
-    "proxy": None,
-    "headers": None,
-    "user_agent": None,
-    "item_types": {},
-    "record": None,
-}
+CLEARED = [
+    *("known_row_cap", "concurrency", "requests_per_second", "ca_bundle", "proxy", "headers", "user_agent"),
+    *("item_types", "record"),
+]
 
 
 @pytest.fixture
@@ -147,9 +140,9 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
         pickle.loads(pickle.dumps(cleared)),
         pickle.loads(pickle.dumps(cleared)).with_options(retry_for=1),
     ):
-        assert one.settings[name].value == CLEARED[name]
+        assert one.settings[name].value == ({} if name == "item_types" else None)
         # The others are those of the profile.
-        others = CLEARED.keys() - {name}
+        others = {*CLEARED} - {name}
         assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
         assert one.settings["timeout"].value == 20
     assert pickle.loads(pickle.dumps(client)).settings[name] == client.settings[name]

@@ -257,69 +257,49 @@ def test_a_wrong_marker_is_an_error_of_its_test(pytester: pytest.Pytester) -> No
 
 
 @pytest.mark.slow
-def test_the_file_of_a_platform_is_beside_the_test(pytester: pytest.Pytester) -> None:
-    switches = '{"switches": {"maximum_rows": 2}}'
-    pytester.mkdir("jobs").joinpath("platform.json").write_text(switches, encoding="utf-8")
+def test_all_have_the_options_of_the_run_and_one_sandbox_can_be_shared(pytester: pytest.Pytester) -> None:
+    options = {"until": "2024-02-29", "switches": {"maximum_rows": 7}, "seed": SHOP}
     pytester.makeconftest(
         f"""
         import pytest
 
         @pytest.fixture(scope="session")
         def dataaccess_options():
-            return {{"seed": {SHOP}}}
+            return {options}
         """
+    )
+    # The file of a platform is beside the test.
+    pytester.mkdir("jobs").joinpath("platform.json").write_text(
+        '{"switches": {"row_order": "reverse"}}', encoding="utf-8"
     )
     pytester.path.joinpath("jobs", "test_jobs.py").write_text(
         """
 import dataaccess as da
+import os
 import pytest
 
-def stores(client):
-    return client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
+DAY = da.on("2024-01-15")
+seen = []
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_shared(turn, dataaccess_session_sandbox):
+    seen.append(dataaccess_session_sandbox.base_url)
+    assert len(set(seen)) == 1
+    assert len(dataaccess_session_sandbox.requests) == turn - 1
+    assert "DATAACCESS_TOKEN" not in os.environ
+    assert len(dataaccess_session_sandbox.client().search_codes(["id"], allocated_time=DAY)) == 7
+
+def test_own(dataaccess_client, dataaccess_session_sandbox):
+    assert dataaccess_client.base_url != dataaccess_session_sandbox.base_url
+    assert len(dataaccess_client.search_codes(["id"], allocated_time=DAY)) == 7
 
 @pytest.mark.dataaccess(platform="platform.json")
 def test_a_platform(dataaccess_client):
-    assert len(dataaccess_client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 2
-    assert stores(dataaccess_client)
-
-def test_shared(dataaccess_session_sandbox):
-    assert stores(dataaccess_session_sandbox.client())
+    stores = dataaccess_client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
+    assert stores == [{"store_id": "s-1"}]
+    ids = [row["id"] for row in dataaccess_client.search_codes(["id"], allocated_time=DAY)]
+    assert (len(ids), ids) == (7, sorted(ids, reverse=True))
 """,
         encoding="utf-8",
     )
-    pytester.runpytest_subprocess(*ALONE, "jobs", timeout=50).assert_outcomes(passed=2)
-
-
-@pytest.mark.slow
-def test_one_sandbox_can_be_shared_and_all_have_the_options_of_the_run(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        """
-        import pytest
-
-        @pytest.fixture(scope="session")
-        def dataaccess_options():
-            return {"until": "2024-02-29", "switches": {"maximum_rows": 7}}
-        """
-    )
-    source = """
-        import dataaccess as da
-        import os
-        import pytest
-
-        seen = []
-
-        @pytest.mark.parametrize("turn", [1, 2])
-        def test_shared(turn, dataaccess_session_sandbox):
-            seen.append(dataaccess_session_sandbox.base_url)
-            assert len(set(seen)) == 1
-            assert len(dataaccess_session_sandbox.requests) == turn - 1
-            assert "DATAACCESS_TOKEN" not in os.environ
-            client = dataaccess_session_sandbox.client()
-            assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 7
-
-        def test_own(dataaccess_client, dataaccess_session_sandbox):
-            assert dataaccess_client.base_url != dataaccess_session_sandbox.base_url
-            assert len(dataaccess_client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 7
-        """
-    pytester.makepyfile(source)
-    pytester.runpytest_subprocess(*ALONE, timeout=50).assert_outcomes(passed=3)
+    pytester.runpytest_subprocess(*ALONE, "jobs", timeout=50).assert_outcomes(passed=4)
