@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -52,45 +51,6 @@ def refuse(value: Any) -> None:
 def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
     body = da.validate_codes(["id"], allocated_time=da.before(time))
     assert body["filters"]["OR"][0]["AND"][0]["value"] == MIDNIGHT
-
-
-@pytest.mark.parametrize(
-    "time",
-    [
-        pd.NaT,
-        *(
-            np.datetime64("NaT", "ms"),
-            np.datetime64("2024"),
-            np.datetime64("2024-01"),
-            np.timedelta64(5, "D"),
-            dt.time(9, 30),
-            [MIDNIGHT],
-            b"2024-01-01",
-            dt.timedelta(1),
-        ),
-    ],
-    ids=repr,
-)
-def test_what_is_no_time_is_refused(time: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about("allocated_time")):
-        da.validate_codes(["id"], allocated_time=da.after(time))
-
-
-class Mute:
-    def __repr__(self) -> str:
-        raise RuntimeError
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(decimal.Decimal(3), b"abc", float("nan"), float("inf"), None, [None], ["a", 1], {"a": 1}, pd.NA, "\ud800"),
-        *(pd.DataFrame({"a": [1]}), int, Mute(), da.col("x"), da.after("2024-01-01"), [], pd.Series([1.0, None])),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_no_request_can_hold_is_refused(value: Any) -> None:
-    refuse(value)
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ TEXTS: dict[str, list[tuple[str, Any]]] = {
     "timezone": [("Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh"), ("Etc/GMT-7", "Etc/GMT-7"), ("UTC", "UTC")],
     "source_timezone": [("Europe/Berlin", "Europe/Berlin")],
     "day_comparison": [("inclusive", "inclusive"), ("exclusive", "exclusive")],
-    "timeout": [("5m", 300.0), (" 90 ", 90.0)],
+    "timeout": [("5m", 300.0), (" 90 ", 90.0), ("1.5 m", 90.0), ("2h", 7200.0), ("1d", 86_400.0)],
     "retry_for": [("1.5h", 5400.0), ("0", 0.0)],
     "concurrency": [("3", 3)],
     "requests_per_second": [("0.5", 0.5)],
@@ -272,7 +272,8 @@ def test_the_first_source_wins(config: Config, chosen: dict[str, set[int]], kind
     variables = {SETTINGS[name].variable: VALUES[name][1][0] for name, sources in chosen.items() if 1 in sources}
     profile = {name: VALUES[name][2][0] for name, sources in chosen.items() if 2 in sources}
     lines = [f"{name} = {toml(one)}" for name, one in {"base_url": ADDRESS, "token": "tok", **profile}.items()]
-    config.write("\n".join(["[profiles.p]", *lines]))
+    # A mistake in another profile does not matter.
+    config.write("\n".join(["[profiles.p]", *lines, "[profiles.other]", "timeuot = 3"]))
     with mock.patch.dict(os.environ, variables):
         found = kind(profile="p", **arguments).settings
     for name in VALUES:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from support.raw_server import always, http, serving
+from support.raw_server import http, serving
 
 import dataaccess as da
 
@@ -38,28 +38,6 @@ def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_cli
         assert len(server.requests) <= 3
         # A scan has it for each request.
         assert len(client.with_options(**call).scan_codes(["id"], **EIGHT_DAYS).to_dicts()) == 16
-
-
-@pytest.mark.parametrize(
-    ("options", "ended"),
-    [({"retry_for": 0.3}, " retry_for (0.3 s) "), ({"retry_for": 0}, None)],
-)
-def test_an_error_names_the_limit_that_ended_the_retries(connect: Any, options: Any, ended: str | None) -> None:
-    with serving(always(DOWN)) as server:
-        with pytest.raises(da.ServerError) as caught:
-            connect(server.base_url, **options).search_codes(["id"], **ON_A_DAY)
-        text = str(caught.value)
-        assert ended in text if ended else "retry_for" not in text
-        assert (f" {len(server.requests)} requests " in text) == (len(server.requests) > 1)
-
-
-def test_an_error_names_the_timeout_that_the_next_retry_would_exceed(connect: Any) -> None:
-    with serving(always(http(b"", "503 Busy", headers=("Retry-After: 30",)))) as server:
-        with pytest.raises(da.ThrottledError) as caught:
-            connect(server.base_url, timeout=20).search_codes(["id"], **ON_A_DAY)
-        assert " timeout (20 s) " in str(caught.value)
-        assert (len(server.requests), caught.value.attempts) == (1, 1)
-        assert caught.value.elapsed < 20
 
 
 def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) -> None:

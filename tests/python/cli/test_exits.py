@@ -7,37 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages import ROOT, table
-from support.raw_server import always, http, serving
 
 import dataaccess as da
 
 DAY = ("--on", "2024-01-15")
-NOT_JSON = http(b"<html>welcome</html>", content_type="text/html")
 
 
 def of_codes(run: Any, *words: str) -> Any:
     return run("codes", *DAY, *words)
 
 
-def seen_in_process() -> dict[int, str]:
-    """The codes that need a process of their own: its test."""
-    return {
-        70: "test_a_defect_is_reported_as_one",
-        130: "test_ctrl_c",
-        141: "test_a_reader_that_ends_first",
-        143: "test_sigterm",
-    }
-
-
 # The exit code, what was typed, and what the line names. Other mistakes are in tests/python/messages.
 CASES: list[Any] = [
     (0, ["codes", *DAY, "--limit", "1"], ""),
-    (2, ["codes", "--staus=used"], "'--staus'.*'--status'.* --help"),
     (2, ["codes", *DAY, "--audience", "@~nobody-here/a"], "'--audience': .*'~nobody-here/a'"),
-    (2, ["items", "customer", "--attrs", "a", "--matches", "a:=x"], "'--matches': 'x' .*JSON .*a=x"),
     (2, ["codes", *DAY, "--schema", "nope=int64", "-o", "/nowhere/a.csv"], r'^dataaccess: --schema\["nope"\]: '),
-    (2, ["codes", *DAY, "-o", "ftp://host/a.csv"], r"^dataaccess: --output: 'ftp://host/a\.csv' "),
     (2, ["codes", *DAY, "--token=sbx_57622b1f0c3a4d5e"], "--token'.*--token-file"),
     (2, ["codes", *DAY, "--token", "sbx_57622b1f0c3a4d5e"], "--token'.*--token-file"),
     (2, ["codes", *DAY, "--token-file", "sbx_57622b1f0c3a4d5e"], "'--token-file': .* sbx_5762… "),
@@ -61,20 +45,6 @@ def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words
     assert "7622b1f" not in ended.reported
     if code:
         assert ended.output == ""
-
-
-def test_a_response_that_is_none_is_65(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    with serving(always(NOT_JSON)) as server:
-        ended = of_codes(run, "--base-url", server.base_url)
-    assert (ended.code, ended.output, ended.reported.count("\n")) == (65, "", 1)
-
-
-def test_a_service_that_is_away_is_75(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    monkeypatch.setenv("DATAACCESS_RETRY_FOR", "0")
-    ended = of_codes(run, "--base-url", "http://127.0.0.1:9")
-    assert (ended.code, ended.reported.count("\n")) == (75, 1)
 
 
 def test_a_refused_token_is_77_and_not_shown(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,16 +73,6 @@ def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pyte
     ended = run("codes")
     assert (ended.code, ended.output) == (2, "")
     assert re.fullmatch("dataaccess: .*: pip install click\n", ended.reported)
-
-
-def test_every_code_of_the_page_is_seen() -> None:
-    # In test_check.py is 1.
-    here = {case[0] for case in CASES} | {1, 64, 65, 75, 77}
-    codes = {int(row[0]) for row in table(ROOT / "docs" / "command-line.md", "## Exit codes")}
-    assert codes == here | seen_in_process().keys()
-    files = ("test_processes.py", "test_streams.py")
-    text = "".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
-    assert [name for name in seen_in_process().values() if f"def {name}" not in text] == []
 
 
 def test_what_is_missing_names_the_file_of_profiles(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import click
 import pytest
 from support.pages import ROOT, table
 
+import dataaccess as da
 from dataaccess.cli.application import COMMANDS, application
 
 PAGE = ROOT / "docs" / "command-line.md"
@@ -61,3 +62,5 @@ def test_the_exit_codes_are_those_of_errors() -> None:
     errors = {int(row[0]) for row in table(ROOT / "docs" / "errors.md", "## Exit codes")}
     assert own - errors == {0, 1, 2, 130, 141, 143}
     assert errors - own == set()
+    classes = [kind for kind in vars(da.errors).values() if isinstance(kind, type)]
+    assert errors == {kind().exit_code for kind in classes if issubclass(kind, da.DataAccessError)}

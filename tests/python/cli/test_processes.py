@@ -1,9 +1,11 @@
-"""The command as a process: signals, pipes and terminals."""
+"""The command as a process: signals, pipes, terminals, and standard streams that are closed or full."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from support.terminal import in_terminal
 
 import dataaccess as da
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals, pipes and terminals of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals, pipes, devices and the shell of POSIX")
 
 DAY = ("--on", "2024-01-15")
 
@@ -115,3 +117,110 @@ def test_a_terminal_shows_why_a_request_is_retried(
     assert shown
     assert all(re.match(r"retry .*\d\.\d s: .*127\.0\.0\.1:9", line) for line in shown), printed
     assert error.startswith("dataaccess: ")
+
+
+# Standard streams that are closed or full, and SIGTERM.
+
+
+def in_shell(redirected: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = f"{shlex.join([*MODULE, *words])} {redirected}"
+    return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=False, cwd=cwd)
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("redirected", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_a_missing_one(redirected: str, tmp_path: Path) -> None:
+    done = in_shell(redirected, "codes", *DAY, "--attrs", "id", "--limit", "2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == (0 if ">&-" in redirected.split(" ") else 2)
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("target", [["-o", "a.csv"], ["--folder", "a"]], ids=" ".join)
+def test_the_log_of_a_job_gets_one_line(target: list[str], tmp_path: Path) -> None:
+    words = ["codes", *DAY, *target]
+    done = in_shell("", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.fullmatch(rf"{re.escape(target[1])}: 73 rows.* \d+\.\d s\n", done.stderr)
+    for silent in ("--quiet", "--json"):
+        assert in_shell("", *words, silent, cwd=tmp_path).stderr == ""
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_file_does_not_get_what_was_for_a_closed_stream(tmp_path: Path) -> None:
+    done = in_shell(">&- 2>&-", "codes", *DAY, "-o", "a.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert (len(lines), lines[0][:8]) == (74, "id,name,")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
+@pytest.mark.parametrize(
+    ("words", "rows"), [(["codes", *DAY], 73), (["codes", *DAY, "-v"], 73), (["codes", *DAY, "-o", "a.csv"], 0)]
+)
+def test_a_full_standard_error_does_not_decide(
+    words: list[str], rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its warning is the first message.
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
+    done = in_shell("2>/dev/full", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("\n")) == (0, rows)
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
+@pytest.mark.parametrize("words", [["codes", *DAY], ["codes", *DAY, "--format", "parquet"], ["segment", "5637051"]])
+def test_a_full_standard_output_is_74(words: list[str], tmp_path: Path) -> None:
+    done = in_shell(">/dev/full", *words, cwd=tmp_path)
+    assert done.returncode == 74
+    assert re.fullmatch(f"dataaccess: .*: {os.strerror(errno.ENOSPC)}\n", done.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
+def test_a_full_standard_error_keeps_the_exit_code(tmp_path: Path) -> None:
+    assert in_shell("2>/dev/full", "codes", cwd=tmp_path).returncode == 2
+
+
+ENDED = "dataaccess: terminated\n"
+
+
+@pytest.mark.slow
+@pytest.mark.quiet
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["codes", *DAY], ENDED),
+        (["codes", *DAY, "-o", "codes.csv"], ENDED),
+        (["codes", *DAY, "--folder", "codes"], "dataaccess: terminated: .* codes; .*\n"),
+        (["segment", "1", "--wait"], ENDED),
+        (["check", "--day", "2024-01-15"], ENDED),
+    ],
+    ids=["codes", "file", "folder", "segment", "check"],
+)
+def test_sigterm_cleans_up_as_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
+) -> None:
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    asked = threading.Event()
+    with serving(lambda *_: asked.set()) as server:
+        process = subprocess.Popen(
+            [*MODULE, *words, "--base-url", server.base_url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        with process:
+            assert asked.wait(10)
+            process.send_signal(signal.SIGTERM)
+            output, reported = process.communicate(timeout=10)
+    assert (process.returncode, output) == (143, "")
+    assert re.fullmatch(line, reported)
+    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name != "codes"] == []
+
+
+def test_the_usual_end_by_sigterm_is_restored(run: Any) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert run("codes", *DAY, "--explain").code == 0
+    assert signal.getsignal(signal.SIGTERM) == before

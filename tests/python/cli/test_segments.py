@@ -11,10 +11,14 @@ import pytest
 pytestmark = pytest.mark.usefixtures("demo")
 
 
-def test_the_status_is_json_in_a_pipe(run: Any) -> None:
-    ended = run("segment", "5637051")
-    status = json.loads(ended.output)
-    assert (ended.code, status["message"], status["entries"][0]["responseCode"]) == (0, "Success", 200)
+def test_the_status_is_json_in_a_pipe_with_and_without_a_wait(run: Any, demo: Any) -> None:
+    for words in ((), ("--wait", "--timeout", "1m")):
+        ended = run("segment", "5637051", *words)
+        status = json.loads(ended.output)
+        assert (ended.code, ended.reported, status["message"]) == (0, "", "Success")
+        assert (status["entries"][0]["responseCode"], bool(status["entries"][0]["endTime"])) == (200, True)
+    # The service learns that the command asks.
+    assert demo.requests[-1].headers["user-agent"].endswith(") cli")
 
 
 def test_the_status_is_a_table_in_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,17 +28,6 @@ def test_the_status_is_a_table_in_a_terminal(run: Any, monkeypatch: pytest.Monke
     assert [line.split()[1] for line in lines[1:-1]] == ["finished", "failed", "running"]
     assert lines[-1] == "3 entries: 1 running, 1 finished, 1 failed"
     assert run("segment", "5637055", terminal=True).output == "no entries yet\n"
-
-
-def test_the_service_learns_that_the_command_asks(run: Any, demo: Any) -> None:
-    assert run("segment", "5637051").code == 0
-    assert demo.requests[-1].headers["user-agent"].endswith(") cli")
-
-
-def test_a_wait_ends_with_the_export(run: Any) -> None:
-    ended = run("segment", "5637051", "--wait", "--timeout", "1m")
-    assert (ended.code, ended.reported) == (0, "")
-    assert json.loads(ended.output)["entries"][0]["endTime"]
 
 
 def test_a_wait_that_is_too_short_prints_the_last_status(run: Any) -> None:

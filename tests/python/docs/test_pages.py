@@ -56,14 +56,6 @@ def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> No
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_every_page_is_in_the_navigation_of_the_site() -> None:
-    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
-    docs = ROOT / "docs"
-    assert sorted(listed) == sorted(
-        page.relative_to(docs).as_posix() for page in docs.rglob("*.md") if page.parent.name != "design"
-    )
-
-
 def test_every_public_name_is_in_the_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md")]
     shown = {name for page in pages for name in re.findall(r"^::: dataaccess\.(\w+)$", page, re.MULTILINE)}
@@ -136,3 +128,21 @@ def test_the_supported_versions_are_those_of_the_manifests() -> None:
     assert re.findall(r"3\.\d+", table(VERSIONS, "## Python and platforms")[0][1])[: len(pythons)] == pythons
     rust = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["rust-version"]
     assert f"Rust {rust} " in VERSIONS.read_text(encoding="utf-8")
+
+
+# ARCHITECTURE.md: its tables are those of the code.
+
+
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+
+
+def test_every_module_of_the_core_is_in_its_table() -> None:
+    listed = [row[1].strip("`") for row in table(ARCHITECTURE, "## The modules of `src`")]
+    assert sorted(listed) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})
+
+
+def test_the_layers_of_the_package_are_those_of_import_linter() -> None:
+    rows = table(ARCHITECTURE, "## The layers of the Python package")
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers, _ = pyproject["tool"]["importlinter"]["contracts"]
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == layers["layers"][::-1]

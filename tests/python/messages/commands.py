@@ -1,10 +1,13 @@
-"""The command: the exit code and what it prints to standard error."""
+"""The command, with its exit code and standard error, and records of the logger `dataaccess`."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-from support.messages import Case, Cases, User
+from messages.network import faster
+from support.messages import ROW, Case, Cases, Shown, User, ask, client_of, logged
+from support.raw_server import http, in_turn, serving
 from support.runs import parts
 
 import dataaccess as da
@@ -40,12 +43,6 @@ def _away(user: User) -> object:
     return user.command("codes", "--on", "2024-01-15", service="http://127.0.0.1:9")
 
 
-@COMMANDS.of("$ dataaccess codes --on 2024-01-15, where the token is refused")
-def _denied(user: User) -> object:
-    with user.sandbox.fault("expired_token"):
-        return user.command("codes", "--on", "2024-01-15")
-
-
 @COMMANDS.of("$ dataaccess codes --days 2024-01-01 2024-01-05 --folder codes, where a day is rejected")
 def _folder(user: User) -> object:
     with user.sandbox.fault("status", status=400, where={"day": "2024-01-03"}):
@@ -57,3 +54,42 @@ def _status(user: User) -> object:
     user.client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).to_folder("codes")
     parts(user.folder / "codes")[0].write_bytes(b"damaged")
     return user.command("status", "codes", "--strict")
+
+
+# Records of the logger `dataaccess`.
+
+
+LOGS = Cases()
+
+
+@LOGS.of("HTTP 503 with Retry-After: 0, then a result")
+def _retried(_user: User) -> object:
+    failure = http(b"", "503 Busy", headers=("Retry-After: 0",))
+    with logged(logging.INFO) as lines, faster(), serving(in_turn(failure, ROW)) as server:
+        ask(client_of(server, retry_for=60))
+    return Shown("\n".join(lines))
+
+
+@LOGS.of("a search at the level of debug")
+def _debug(_user: User) -> object:
+    with logged(logging.DEBUG) as lines, serving(in_turn(ROW)) as server:
+        ask(client_of(server))
+    return Shown("\n".join(lines))
+
+
+@LOGS.of("a token that is refused, then another")
+def _renewed(_user: User) -> object:
+    tokens = iter(["example-token-1", "example-token-2"])
+    refusal = http({"code": 301, "message": "Permission denied"}, "403 Forbidden")
+    with logged(logging.INFO) as lines, serving(in_turn(refusal, ROW)) as server:
+        ask(client_of(server, token=lambda: next(tokens), retry_for=60))
+    return Shown("\n".join(lines))
+
+
+@LOGS.of("scan.to_folder('codes'), of which one day fails once")
+def _run(user: User) -> object:
+    with logged(logging.INFO) as lines, faster(), user.sandbox.fault("status", status=500, times=1):
+        client = user.sandbox.client(concurrency=1)
+        client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03")).to_folder("codes")
+    # Other threads log retries and requests.
+    return Shown("\n".join(sorted(lines, key=lambda line: (".retry:" not in line, ".access:" in line))))

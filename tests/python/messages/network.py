@@ -16,17 +16,14 @@ from typing import Any
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
 from support.interrupts import black_hole
-from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged, responses
+from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
-from support.proxy import tunnel
-from support.raw_server import Close, always, closing, http, in_turn, resetting, serving, silent
+from support.raw_server import Close, RawServer, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 from dataaccess import _native
 
 NETWORK = Cases()
-
-WHOLE = ROW
 
 
 @contextmanager
@@ -56,119 +53,67 @@ def faster(scale: int = 50) -> Iterator[None]:
         _native.set_time_scale(1)
 
 
-def refused(**options: Any) -> object:
-    """A search at a port without a listener."""
-    return ask(da.Client(f"http://127.0.0.1:{free_port()}", token=TOKEN, **options))
+def at(address: str, **options: Any) -> object:
+    """A search at an address."""
+    return ask(da.Client(address, **{"token": TOKEN, "retry_for": 0, **options}))
 
 
-@NETWORK.of("a host that does not exist")
-def _unknown_host(_user: User) -> object:
-    return ask(da.Client("https://cdp.invalid", token=TOKEN, retry_for=0))
+def asked(respond: Responder, scale: int = 1, **options: Any) -> Callable[[User], object]:
+    """A search at a server that responds so, with a clock that is so many times faster."""
+
+    def act(_user: User) -> object:
+        with faster(scale), serving(respond) as server:
+            return ask(client_of(server, **options))
+
+    return act
 
 
-@NETWORK.of("a port that nobody listens on, at the first request")
-def _first(_user: User) -> object:
-    with faster():
-        return refused()
+def drip(connection: Any, _number: int) -> None:
+    """A body that comes byte by byte."""
+    connection.sendall(http(b"", length=2**20) + b"{")
+    while True:
+        connection.sendall(b" ")
+        time.sleep(0.02)
 
 
-@NETWORK.of("a port that nobody listens on, with retry_for")
-def _retried(_user: User) -> object:
-    with faster():
-        return refused(retry_for=4)
-
-
-@NETWORK.of("a port that accepts and sends nothing, within timeout")
-def _silent(_user: User) -> object:
-    with serving(silent(b"")) as server:
-        return ask(client_of(server, timeout=0.1))
+LONG = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
+NETWORK.table(
+    {
+        "a host that does not exist": lambda _user: at("https://cdp.invalid"),
+        "a port that nobody listens on, at the first request": faster(10)(
+            lambda _user: ask(da.Client(f"http://127.0.0.1:{free_port()}", token=TOKEN))
+        ),
+        "a port that nobody listens on, with retry_for": faster()(
+            lambda _user: at(f"http://127.0.0.1:{free_port()}", retry_for=4)
+        ),
+        "a port that accepts and sends nothing, within timeout": asked(silent(b""), timeout=0.1),
+        "a connection that is reset without a byte": asked(resetting(b"")),
+        "a body that is shorter than its length": asked(closing(ROW[:-9])),
+        "a connection that is reset in the body": asked(resetting(ROW[:-9])),
+        "a response that is no HTTP": asked(closing(b"220 mail ready\r\n\r\n")),
+        "two lengths": asked(always(http(headers=("Content-Length: 3",)))),
+        "a header of a megabyte": asked(always(http(headers=("X-A: " + "a" * 2**20,)))),
+        "a chunk without a size": asked(closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")),
+        "a transfer encoding": asked(closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n")),
+        "a body that stops, within timeout": asked(silent(ROW[:-5]), timeout=0.5),
+        "retries that end with timeout": asked(in_turn(*[http(b"", "500 Broken")] * 50), timeout=0.5, retry_for=60),
+        "a body that stalls": asked(silent(ROW[:-5]), 40, timeout=900),
+        "a body that comes byte by byte": asked(drip, 40, timeout=900),
+        "a long body that is cut off at the same byte again and again": asked(closing(LONG[:-100]), 50, retry_for=600),
+    }
+)
 
 
 @NETWORK.of("a port that accepts no connection")
 def _no_connection(_user: User) -> object:
     with faster(), black_hole() as (address, _):
-        return ask(da.Client(address, token=TOKEN, retry_for=0))
-
-
-@NETWORK.of("a port that sends nothing in a TLS handshake")
-def _silent_tls(_user: User) -> object:
-    with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"https://localhost:{listener.getsockname()[1]}"
-        return ask(da.Client(address, token=TOKEN, retry_for=0))
-
-
-@NETWORK.of("http:// where the port speaks TLS")
-def _plain(_user: User) -> object:
-    with serving(always(WHOLE), context(authority().issue_cert("localhost"))) as server:
-        return ask(da.Client(server.base_url.replace("https", "http"), token=TOKEN, retry_for=0))
-
-
-NETWORK.add(
-    responses(
-        {
-            "a connection that is closed without a byte": closing(b""),
-            "a connection that is reset without a byte": resetting(b""),
-            "a body that is shorter than its length": closing(WHOLE[:-9]),
-            "a connection that is reset in the body": resetting(WHOLE[:-9]),
-            "a response that is no HTTP": closing(b"220 mail ready\r\n\r\n"),
-            "two lengths": always(http(headers=("Content-Length: 3",))),
-            "a header of a megabyte": always(http(headers=("X-A: " + "a" * 2**20,))),
-            "a chunk without a size": closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
-            "a transfer encoding": closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
-        }
-    )
-)
-NETWORK.add(
-    responses(
-        {
-            "a body that stops, within timeout": silent(WHOLE[:-5]),
-            "retries that end with timeout": in_turn(*[http(b"", "500 Broken")] * 50),
-        },
-        timeout=0.5,
-        retry_for=60,
-    )
-)
-
-
-@NETWORK.of("a body that stalls")
-def _stalled(_user: User) -> object:
-    with faster(40), serving(silent(WHOLE[:-5])) as server:
-        return ask(client_of(server, timeout=900))
-
-
-@NETWORK.of("a body that comes byte by byte")
-def _dripping(_user: User) -> object:
-    def drip(connection: Any, _number: int) -> None:
-        connection.sendall(http(b"", length=2**20) + b"{")
-        while True:
-            connection.sendall(b" ")
-            time.sleep(0.02)
-
-    with faster(40), serving(drip) as server:
-        return ask(client_of(server, timeout=900))
-
-
-@NETWORK.of("a long body that is cut off at the same byte again and again")
-def _cut_again_and_long(_user: User) -> object:
-    body = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
-    with faster(), serving(closing(body[:-100])) as server:
-        return ask(client_of(server, retry_for=600))
-
-
-@NETWORK.of("a token that does not arrive within timeout")
-def _no_token(_user: User) -> object:
-    def token() -> str:
-        time.sleep(0.5)
-        return TOKEN
-
-    with serving(always(WHOLE)) as server:
-        return ask(client_of(server, token=token, timeout=0.1))
+        return at(address)
 
 
 @NETWORK.of("a pause that the service asked for is longer than timeout")
 def _pause(_user: User) -> object:
     busy = http(b"", "503 Busy", headers=("Retry-After: 30",))
-    with logged(logging.WARNING) as lines, serving(in_turn(busy, WHOLE)) as server:
+    with logged(logging.WARNING) as lines, serving(in_turn(busy, ROW)) as server:
         client = client_of(server, retry_for=60)
         other = threading.Thread(target=lambda: _quietly(client))
         other.start()
@@ -186,103 +131,6 @@ def _quietly(client: Any) -> None:
         ask(client)
     except da.DataAccessError:
         return
-
-
-# TLS.
-
-
-@cache
-def authority() -> trustme.CA:
-    """A CA of these tests."""
-    return trustme.CA()
-
-
-def certified(label: str, server_of: Callable[[trustme.CA], ssl.SSLContext]) -> None:
-    """A search at a server with this certificate."""
-
-    def act(user: User) -> object:
-        trusted = user.file("ca.pem", authority().cert_pem.bytes())
-        with serving(always(WHOLE), server_of(authority())) as server:
-            return ask(client_of(server, ca_bundle=trusted))
-
-    NETWORK.of(label)(act)
-
-
-certified("a certificate of an unknown CA", lambda _ca: context(trustme.CA().issue_cert("localhost")))
-certified("a certificate that has expired", lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY)))
-certified("a certificate that is not valid yet", lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY)))
-certified("a certificate for another name", lambda ca: context(ca.issue_cert("other.example.com")))
-certified("a certificate for nine names", lambda ca: context(leaf(ca, FOR_SERVERS, names=("a.example.com",) * 9)))
-certified("a certificate without a name", lambda ca: context(leaf(ca, FOR_SERVERS, names=())))
-certified("a certificate for clients", lambda ca: context(leaf(ca, FOR_CLIENTS)))
-certified(
-    "a server that wants a certificate", lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED)
-)
-certified(
-    "a server without a secure cipher suite",
-    lambda ca: context(ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2),
-)
-
-
-@NETWORK.of("a server with TLS 1.1")
-def _old_tls(user: User) -> object:
-    warnings.filterwarnings("ignore", "ssl.TLSVersion.TLSv1_1 is deprecated")
-    trusted = user.file("ca.pem", authority().cert_pem.bytes())
-    made = context(authority().issue_cert("localhost"), "ALL:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_1)
-    with serving(always(WHOLE), made) as server:
-        return ask(client_of(server, ca_bundle=trusted))
-
-
-@NETWORK.of("the certificate of an authority as that of the server")
-def _self_signed(user: User) -> object:
-    own = leaf(None, AN_AUTHORITY)
-    trusted = user.file("own.pem", own.cert_chain_pems[0].bytes())
-    with serving(always(WHOLE), context(own)) as server:
-        return ask(client_of(server, ca_bundle=trusted))
-
-
-@NETWORK.of("a certificate of an unknown CA, with the CA certificates of the system")
-def _system(_user: User) -> object:
-    with serving(always(WHOLE), context(authority().issue_cert("localhost"))) as server:
-        return ask(client_of(server))
-
-
-@NETWORK.of("https:// where the port speaks no TLS")
-def _no_tls(_user: User) -> object:
-    with greeting(b"220 mail ready\r\n") as port:
-        return ask(da.Client(f"https://localhost:{port}", token=TOKEN, retry_for=0))
-
-
-# Proxies.
-
-
-def proxied(label: str, response: bytes, address: str = ADDRESS) -> None:
-    """A search through a proxy that sends this."""
-
-    def act(_user: User) -> object:
-        with serving(closing(response)) as proxy:
-            client = da.Client(address, token=TOKEN, proxy=proxy.base_url, retry_for=0, allow_http=True)
-            return ask(client)
-
-    NETWORK.of(label)(act)
-
-
-proxied("a proxy that wants a password", b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
-proxied(
-    "a proxy that wants a password, for http://",
-    b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n",
-    "http://cdp.example.com",
-)
-proxied("a proxy that is busy", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
-proxied("a proxy that forbids the tunnel", b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
-proxied("a proxy that closes the connection", b"")
-proxied("a proxy that is a mail server", b"220 mail ready\r\n\r\n")
-
-
-@NETWORK.of("a proxy that does not exist, in HTTPS_PROXY")
-def _no_proxy(user: User) -> object:
-    user.patch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
-    return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0))
 
 
 @NETWORK.of("a search that waits for another one, with concurrency=1")
@@ -310,26 +158,128 @@ def _no_slot(_user: User) -> object:
             other.join()
 
 
-@NETWORK.of("a proxy that nobody runs")
-def _proxy_refused(_user: User) -> object:
-    return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0, proxy=f"http://127.0.0.1:{free_port()}"))
+# TLS.
+
+
+@cache
+def authority() -> trustme.CA:
+    """A CA of these tests."""
+    return trustme.CA()
+
+
+def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes = b"") -> Callable[[User], object]:
+    """A search at a server with this certificate; the client trusts the CA of the tests, or this one."""
+
+    def act(user: User) -> object:
+        bundle = user.file("ca.pem", trusted or authority().cert_pem.bytes())
+        with serving(always(ROW), server_of(authority())) as server:
+            return ask(client_of(server, ca_bundle=bundle))
+
+    return act
+
+
+def old(ca: trustme.CA) -> ssl.SSLContext:
+    """A server of TLS 1.1."""
+    warnings.filterwarnings("ignore", "ssl.TLSVersion.TLSv1_1 is deprecated")
+    return context(ca.issue_cert("localhost"), "ALL:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_1)
+
+
+OWN = leaf(None, AN_AUTHORITY)
+NETWORK.table(
+    {
+        "a certificate of an unknown CA": certified(lambda _ca: context(trustme.CA().issue_cert("localhost"))),
+        "a certificate that has expired": certified(
+            lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY))
+        ),
+        "a certificate that is not valid yet": certified(
+            lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY))
+        ),
+        "a certificate for another name": certified(lambda ca: context(ca.issue_cert("other.example.com"))),
+        "a certificate for nine names": certified(
+            lambda ca: context(leaf(ca, FOR_SERVERS, names=("a.example.com",) * 9))
+        ),
+        "a certificate without a name": certified(lambda ca: context(leaf(ca, FOR_SERVERS, names=()))),
+        "a certificate for clients": certified(lambda ca: context(leaf(ca, FOR_CLIENTS))),
+        "a server that wants a certificate": certified(
+            lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED)
+        ),
+        "a server without a secure cipher suite": certified(
+            lambda ca: context(
+                ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
+            )
+        ),
+        "a server with TLS 1.1": certified(old),
+        "the certificate of an authority as that of the server": certified(
+            lambda _ca: context(OWN), OWN.cert_chain_pems[0].bytes()
+        ),
+    }
+)
+
+
+@contextmanager
+def speaking_tls() -> Iterator[RawServer]:
+    """A server with a certificate that the system does not trust."""
+    with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
+        yield server
+
+
+@NETWORK.of("http:// where the port speaks TLS")
+def _plain(_user: User) -> object:
+    with speaking_tls() as server:
+        return at(server.base_url.replace("https", "http"))
+
+
+@NETWORK.of("a certificate of an unknown CA, with the CA certificates of the system")
+def _system(_user: User) -> object:
+    with speaking_tls() as server:
+        return at(server.base_url)
+
+
+@NETWORK.of("https:// where the port speaks no TLS")
+def _no_tls(_user: User) -> object:
+    with greeting(b"220 mail ready\r\n") as port:
+        return at(f"https://localhost:{port}")
+
+
+# Proxies.
+
+
+def proxied(response: bytes, address: str = ADDRESS) -> Callable[[User], object]:
+    """A search through a proxy that sends this."""
+
+    def act(_user: User) -> object:
+        with serving(closing(response)) as proxy:
+            return at(address, proxy=proxy.base_url, allow_http=True)
+
+    return act
+
+
+WANTS_A_PASSWORD = b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n"
+NETWORK.table(
+    {
+        "a proxy that wants a password": proxied(WANTS_A_PASSWORD),
+        "a proxy that wants a password, for http://": proxied(WANTS_A_PASSWORD, "http://cdp.example.com"),
+        "a proxy that is busy": proxied(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"),
+        "a proxy that forbids the tunnel": proxied(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"),
+        "a proxy that closes the connection": proxied(b""),
+        "a proxy that nobody runs": lambda _user: at(ADDRESS, proxy=f"http://127.0.0.1:{free_port()}"),
+    }
+)
+
+
+@NETWORK.of("a proxy that does not exist, in HTTPS_PROXY")
+def _no_proxy(user: User) -> object:
+    user.patch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
+    return at(ADDRESS)
 
 
 @NETWORK.of("a proxy that sends nothing")
 def _proxy_silent(_user: User) -> object:
     with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
-        proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0, proxy=proxy))
-
-
-@NETWORK.of("a proxy that inspects TLS with a CA of its own")
-def _inspecting(_user: User) -> object:
-    certificate = context(authority().issue_cert("cdp.example.com"))
-    with serving(always(WHOLE), certificate) as server, serving(tunnel(server.port)) as proxy:
-        return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0, proxy=proxy.base_url))
+        return at(ADDRESS, proxy=f"http://127.0.0.1:{listener.getsockname()[1]}")
 
 
 @NETWORK.of("a proxy with TLS whose CA is unknown")
 def _proxy_tls(_user: User) -> object:
-    with serving(always(WHOLE), context(authority().issue_cert("localhost"))) as proxy:
-        return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0, proxy=proxy.base_url))
+    with speaking_tls() as proxy:
+        return at(ADDRESS, proxy=proxy.base_url)

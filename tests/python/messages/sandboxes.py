@@ -78,13 +78,6 @@ def _stopped(_user: User) -> object:
     return sandbox.load("customer", [])
 
 
-@SANDBOXES.of("client.search_codes(…) of a sandbox that was closed")
-def _client_of_stopped(_user: User) -> object:
-    with da.Sandbox() as sandbox:
-        client = sandbox.client(retry_for=0)
-    return client.search_codes(allocated_time=da.on("2024-01-15"))
-
-
 @SANDBOXES.of("da.Client('sandbox:demo')")
 def _demo(_user: User) -> object:
     return program("import dataaccess as da; da.Client('sandbox:demo')")

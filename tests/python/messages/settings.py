@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import time
 from datetime import timedelta, timezone
@@ -95,13 +94,6 @@ def _uses_itself(user: User) -> object:
         return ask(client)
 
 
-@SETTINGS.of("token=da.token_file('token') with a file that others can read")
-def _readable_token(user: User) -> object:
-    user.file("token", TOKEN).chmod(0o644)
-    with user.served(ROW, token=da.token_file(user.folder / "token")) as client:
-        return ask(client)
-
-
 # Clients that are closed or of another kind.
 
 
@@ -116,16 +108,6 @@ def _closed(user: User) -> object:
 def _with(user: User) -> object:
     with da.AsyncClient(ADDRESS, token="t") as client:  # type: ignore[attr-defined] # the mistake
         return client
-
-
-@SETTINGS.of("await client.search_codes(…) after close()")
-def _closed_awaited(user: User) -> object:
-    async def search() -> object:
-        client = da.AsyncClient(ADDRESS, token="t")
-        await client.close()
-        return await client.search_codes(allocated_time=da.on("2024-01-15"))
-
-    return asyncio.run(search())
 
 
 # Other processes.

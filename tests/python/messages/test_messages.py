@@ -20,18 +20,16 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from messages.commands import COMMANDS
-from messages.exports import EXPORTS
+from messages.commands import COMMANDS, LOGS
 from messages.files import FILES
 from messages.folders import FOLDERS
-from messages.logs import LOGS
 from messages.network import NETWORK
 from messages.not_shown import NOT_SHOWN
+from messages.responses import EXPORTS, RESPONSES, STATUSES
 from messages.sandboxes import SANDBOXES
 from messages.scans import SCANS
 from messages.searches import CONDITIONS, ITEMS, SEARCHES, ZONES
 from messages.settings import SETTINGS
-from messages.statuses import RESPONSES, STATUSES
 from support.messages import Cases, entry, messages_of
 
 import dataaccess as da

@@ -11,8 +11,6 @@ import pytest
 import dataaccess as da
 from pytest_dataaccess import Guard
 
-pytest_plugins = ["pytester"]
-
 OTHER = "https://cdp.example.com"
 
 CLIENTS: dict[str, Callable[[da.Client], Any]] = {
@@ -61,21 +59,3 @@ def test_an_address_can_be_allowed(dataaccess_guard: Guard) -> None:
     assert not da.Client("http://127.0.0.1:9/", token="t").is_sandbox
     with pytest.raises(pytest.fail.Exception):
         da.Client("http://127.0.0.1:10", token="t")
-
-
-def test_it_ends_with_its_test(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
-        import dataaccess as da
-        import pytest
-
-        def test_guarded(dataaccess_guard):
-            with pytest.raises(pytest.fail.Exception):
-                da.Client("https://cdp.example.com", token="t")
-
-        def test_after():
-            da.Client("https://cdp.example.com", token="t")
-        """
-    )
-    done = pytester.runpytest_subprocess("-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:anyio", timeout=50)
-    done.assert_outcomes(passed=2)

@@ -60,29 +60,6 @@ def settings_of_any_kind() -> st.SearchStrategy[dict[str, Any]]:
     return st.lists(pairs, max_size=5).map(dict)
 
 
-# Values with what `client.settings` shows of them.
-DURATIONS = [(90, 90.0), (0.5, 0.5), ("90", 90.0), ("90s", 90.0), ("10m", 600.0), ("2h", 7_200.0), ("1.5 m", 90.0)]
-BOOLEANS = [(True, True), (False, False), ("true", True), ("0", False), (" True ", True)]
-right: dict[str, st.SearchStrategy[tuple[Any, Any]]] = {
-    "timezone": st.sampled_from([("UTC", "UTC"), ("Asia/Tokyo", "Asia/Tokyo")]),
-    "source_timezone": st.sampled_from([("UTC", "UTC"), ("America/Lima", "America/Lima")]),
-    "day_comparison": st.sampled_from([("exclusive", "exclusive"), ("inclusive", "inclusive")]),
-    "timeout": st.sampled_from(DURATIONS),
-    "retry_for": st.sampled_from([*DURATIONS, (0, 0.0)]),
-    "concurrency": st.integers(1, 10_000).flatmap(lambda n: st.sampled_from([(n, n), (f" {n}", n)])),
-    "requests_per_second": st.floats(0.001, 1_000_000).map(lambda n: (n, n)),
-    "max_result_bytes": st.integers(1, 2**40).map(lambda n: (n, n)),
-    "allow_http": st.sampled_from(BOOLEANS),
-    "attrs_format": st.sampled_from([("array", "array"), ("string", "string")]),
-    "user_agent": st.sampled_from([("job/3", "job/3"), ("job (team)", "job (team)")]),
-    "known_row_cap": st.integers(1, 2**31).map(lambda n: (n, n)),
-    "item_types": st.sampled_from([({"store": 7}, {"store": 7}), ('{"store": 7}', {"store": 7})]),
-}
-right_settings = st.sets(st.sampled_from(sorted(right))).flatmap(
-    lambda names: st.fixed_dictionaries({name: right[name] for name in sorted(names)})
-)
-
-
 def document(profiles: Mapping[str, Any]) -> str:
     """A file with these profiles, each a table of its own."""
     tables = []

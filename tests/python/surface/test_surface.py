@@ -26,18 +26,23 @@ def names() -> Iterator[str]:
 
 
 def settings() -> Iterator[str]:
-    """Arguments of clients with all that reads them, and the variables of the environment."""
+    """The settings of clients, each with all that reads it; options of Spark, other variables, and switches."""
+    read: set[str] = set()
     for name, spec in SETTINGS.items():
         bounds = f", {spec.least:g} to {'any' if spec.most is None else f'{spec.most:g}'}"
-        yield f"{name}: {spec.kind} = {spec.default!r}{bounds if spec.kind in ('integer', 'number') else ''}"
-        yield from (f"{name}: choice {choice}" for choice in spec.choices)
         variables = [spec.variable, *spec.shared]
-        yield from (f"{name}: variable {number} {text}" for number, text in enumerate(variables, 1))
-        if spec.is_usual:
-            yield f"{name}: option of the command, field of an Airflow connection"
-    yield from (f"{name}: key of a profile" for name in [*SETTINGS, "token", "token_file"])
-    yield from (f"{name}: option of the Spark data source" for name in _ALL)
-    yield from (f"variable {name}" for name in {*KNOWN, *_native.ENVIRONMENT})
+        read.update(variables)
+        found = [
+            f"{name}: {spec.kind} = {spec.default!r}{bounds if spec.kind in ('integer', 'number') else ''}",
+            *([" or ".join(spec.choices)] if spec.choices else []),
+            f"key of a profile, {', '.join(variables)}",
+            *(["option of the command, field of an Airflow connection"] if spec.is_usual else []),
+            *(["option of Spark"] if name in _ALL else []),
+        ]
+        yield "; ".join(found)
+    yield from (f"{name}: key of a profile" for name in ("token", "token_file"))
+    yield from (f"{name}: option of Spark" for name in _ALL if name not in SETTINGS)
+    yield from (f"variable {name}" for name in {*KNOWN, *_native.ENVIRONMENT} - read)
     yield from (f"switch {name} = {value!r}" for name, value in TABLE.items() if value)
 
 

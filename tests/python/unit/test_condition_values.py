@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import enum
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 from dataaccess.filters import parse
@@ -113,27 +115,43 @@ def test_a_time_of_another_class_keeps_its_instant() -> None:
     assert parse(repr(da.after(time))) == da.after(time)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        object(),
-        pd.NaT,
-        np.datetime64("NaT"),
-        np.datetime64("2024-01"),
-        np.timedelta64(1, "s"),
-        np.array([1], "m8[ns]"),
-        pd.DataFrame({"a": [1]}),
-        b"a",
-        dict,
-    ],
-    ids=["object", "nat", "numpy nat", "month", "timedelta", "timedeltas", "table", "bytes", "class"],
-)
+class Mute:
+    """A value without a `repr`."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+FOREIGN = [
+    *(object(), b"a", dict, pd.NaT, pd.DataFrame({"a": [1]}), np.array([1], "m8[ns]")),
+    *(np.datetime64("NaT"), np.datetime64("2024-01"), np.datetime64("2024"), np.timedelta64(1, "s")),
+]
+
+
+@pytest.mark.parametrize("value", FOREIGN, ids=lambda value: type(value).__name__)
 def test_what_no_condition_can_hold_stays_as_it_is_for_the_check(value: Any) -> None:
     assert X.equals(value).parts[1].value is value
     with pytest.raises(ValueError):  # noqa: PT011 - any
         parse(repr(X.on(value)))
-    with pytest.raises(da.ValidationError):
-        da.Client("http://localhost", token="-").validate_items("customer", ["name"], X.on(value))
+
+
+TIMES: list[Any] = [*FOREIGN, dt.time(9, 30), dt.timedelta(1), [1704067200000], Mute(), da.col("x")]
+VALUES: list[Any] = [
+    *(object(), b"a", dict, pd.NaT, pd.NA, pd.DataFrame({"a": [1]}), decimal.Decimal(3), Mute(), da.col("x")),
+    *(da.after("2024-01-01"), None, float("nan"), float("inf"), "\ud800", {"a": 1}),
+    *([], [None], ["a", 1], pd.Series([1.0, None])),
+]
+
+
+def test_what_no_request_can_hold_is_refused() -> None:
+    for value in TIMES:
+        with pytest.raises(da.ValidationError, check=about("where")):
+            da.validate_items("customer", ["name"], X.on(value))
+        with pytest.raises(da.ValidationError, check=about("allocated_time")):
+            da.validate_codes(["id"], allocated_time=da.after(value))
+    for value in VALUES:
+        with pytest.raises(da.ValidationError, check=about("where")):
+            da.validate_items("customer", ["name"], X.matches(value))
 
 
 def test_the_text_of_a_set_is_the_same_in_each_process() -> None:
