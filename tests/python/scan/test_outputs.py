@@ -114,13 +114,6 @@ def in_folder(scan: Any, folder: Path, **zone: Any) -> Any:
 FORMS: dict[str, Callable[[Any, Path, dict[str, Any], pa.Schema], Any]] = {
     "table": lambda scan, _path, zone, _types: scan.collect(**zone).to_pylist(),
     "head": lambda scan, _path, zone, _types: scan.head(10_000, **zone).to_pylist(),
-    "table, columns": lambda scan, _path, zone, _types: [
-        dict(zip(scan.column_names, row, strict=True))
-        for row in zip(*map(scan.collect(**zone).__getitem__, scan.column_names), strict=True)
-    ],
-    "table, slices": lambda scan, _path, zone, _types: [
-        row for start in range(0, 1_000, 7) for row in scan.collect(**zone)[start : start + 7].to_pylist()
-    ],
     "batches": lambda scan, _path, zone, _types: [
         row for batch in scan.batches(max_rows=3, **zone) for row in batch.to_pylist()
     ],
@@ -130,31 +123,16 @@ FORMS: dict[str, Callable[[Any, Path, dict[str, Any], pa.Schema], Any]] = {
     "batches, capsule": lambda scan, _path, zone, _types: pa.Table.from_batches(
         [pa.record_batch(batch) for batch in scan.batches(**zone)]
     ),
-    "batches, polars": lambda scan, _path, zone, _types: pl.concat(
-        [batch.to_polars() for batch in scan.batches(max_rows=3, **zone)]
-    ),
-    "batches, pandas": lambda scan, _path, zone, _types: pa.concat_tables(
-        [of_pandas(batch.to_pandas()) for batch in scan.batches(**zone)]
-    ),
     "arrow": lambda scan, _path, zone, _types: scan.to_arrow(**zone),
     "arrow, capsule": lambda scan, _path, zone, _types: pa.table(scan.collect(**zone)),
     "pandas": lambda scan, _path, zone, _types: of_pandas(scan.to_pandas(**zone)),
     "pandas, nullable": lambda scan, _path, zone, _types: of_pandas(scan.to_pandas("numpy_nullable", **zone)),
     "pandas, pyarrow": lambda scan, _path, zone, _types: of_pandas(scan.to_pandas("pyarrow", **zone)),
-    "pandas, table": lambda scan, _path, zone, _types: of_pandas(scan.collect(**zone).to_pandas()),
     "polars": lambda scan, _path, zone, _types: scan.to_polars(**zone),
-    "polars, table": lambda scan, _path, zone, _types: scan.collect(**zone).to_polars(),
     "polars, capsule": lambda scan, _path, zone, _types: pl.DataFrame(scan.collect(**zone)),
     "polars, lazy": lambda scan, _path, zone, _types: scan.to_lazyframe(**zone).collect(),
     "duckdb": lambda scan, _path, zone, types: of_duckdb(scan.collect(**zone), zone_of(types)),
     "parquet": lambda scan, path, zone, _types: pq.read_table(written(scan, path / "x.parquet", **zone)),
-    "parquet, polars": lambda scan, path, zone, _types: pl.read_parquet(written(scan, path / "x.parquet", **zone)),
-    "parquet, pandas": lambda scan, path, zone, _types: of_pandas(
-        pd.read_parquet(written(scan, path / "x.parquet", **zone), dtype_backend="pyarrow")
-    ),
-    "parquet, duckdb": lambda scan, path, zone, types: of_duckdb(
-        duckdb.read_parquet(str(written(scan, path / "x.parquet", **zone))).to_arrow_table(), zone_of(types)
-    ),
     "csv": lambda scan, path, zone, types: of_csv(written(scan, path / "x.csv", **zone), types),
     "jsonl": lambda scan, path, zone, _types: of_lines(written(scan, path / "x.jsonl", **zone)),
     "folder": lambda scan, path, zone, _types: in_folder(scan, path, **zone).to_pylist(),
@@ -281,22 +259,6 @@ def test_the_suffix_of_csv_chooses_its_separator_and_null_is_an_empty_field(scan
     assert (tmp_path / "one.csv").read_text() == 'text\n""\na\n'
 
 
-def test_the_last_time_of_the_calendar_has_a_zone_too(scan: Any, tmp_path: Path) -> None:
-    never, hanoi = dt.datetime.fromisoformat("9999-12-31 23:59:59"), "Asia/Ho_Chi_Minh"
-    for source, zone, time in [
-        ("UTC", hanoi, never.replace(tzinfo=dt.UTC)),
-        (hanoi, hanoi, never.replace(tzinfo=ZoneInfo(hanoi))),
-        ("America/New_York", None, never),
-    ]:
-        found = scan([{**ROWS[0], "e": str(never)}], {"source_timezone": source})
-        assert found.collect(tz=zone)["e"] == [time]
-        for suffix in ("csv", "jsonl"):
-            path = written(found, tmp_path / f"x.{suffix}", tz=zone)
-            row = dict(zip(TYPES, path.read_text().split("\n")[1].split(","), strict=False)) if suffix == "csv" else {}
-            text = row.get("e") or json.loads(path.read_text())["e"]
-            assert dt.datetime.fromisoformat(text.strip('"')) == time
-
-
 @pytest.mark.parametrize("bad", ["Europe/Berlln", "", 7, b"UTC", dt.timezone(dt.timedelta(hours=2))], ids=repr)
 def test_a_zone_that_does_not_exist_is_refused_before_anything_is_sent(scan: Any, tmp_path: Path, bad: Any) -> None:
     found = scan(ROWS)
@@ -329,7 +291,7 @@ def test_a_limit_holds_in_every_output(connect: Any, sandbox: da.Sandbox, tmp_pa
     rows = connect(sandbox).scan_codes(attrs, allocated_time=whole).collect().to_pylist()[:1_500]
     cut = connect(sandbox).scan_codes(attrs, allocated_time=whole, limit=1_500)
     for name, form in (FORMS | OF_THE_CLIENT).items():
-        if name not in {"folder", "tasks", "table, slices"}:
+        if name not in {"folder", "tasks"}:
             assert rows_of(form(cut, tmp_path, {}, types), types) == rows, name
             assert cut.last_stats.rows == 1_500, name
     assert len(cut.to_dicts()) == cut.count() == 1_500
