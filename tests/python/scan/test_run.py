@@ -178,6 +178,8 @@ def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.S
     assert (read.to_arrow().schema, read.to_pylist()) == (expected.to_arrow().schema, expected.to_pylist())
     assert (read.stats.rows, read.stats.bytes) == (ROWS, expected.stats.bytes)
     assert scan.last_stats == read.stats
+    with pytest.raises(da.ValidationError, check=about("missing")):
+        scan.read_folder(tmp_path, missing="skip")
 
 
 # Reports of runs and folder_status: figures, progress, which days a folder has, how old, and what looks wrong.
