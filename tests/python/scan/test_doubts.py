@@ -9,7 +9,6 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support.arguments import about
 from support.changed_responses import day_of
 from support.objects import temporary_files
@@ -105,47 +102,37 @@ def test_an_open_file_gets_nothing_that_is_refused(connect: Any, service: da.San
     assert target.getvalue() == b""
 
 
+ANSWERS: dict[str, dict[str, Any]] = {
+    "warnings": {},
+    "error": {"on_doubt": "error"},
+    "function": {"on_doubt": lambda task: not task.doubts},
+}
+
+
 @pytest.mark.fault("S17")
 @pytest.mark.both_clients
-@pytest.mark.parametrize("how", ["warnings", "error", "function"])
-def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, how: str) -> None:
-    codes = [row(f"{day}-{n}", f"2024-01-0{day}") for day in (1, 2, 3) for n in range(5)]
-
-    def scan_of(service: da.Sandbox) -> Any:
-        days = da.days("2024-01-01", "2024-01-04")
-        return connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
-
-    with da.Sandbox() as before, da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as after:
-        before.load("promotion_code", codes)
-        after.load("promotion_code", [*codes, {"id": "late", "allocated_time": "2024-01-01 16:00:00"}])
-        scan_of(before).to_folder(tmp_path)
-        rows = scan_of(before).read_folder(tmp_path).to_pylist()
-        answers: dict[str, dict[str, Any]] = {
-            "warnings": {},
-            "error": {"on_doubt": "error"},
-            "function": {"on_doubt": lambda task: not task.doubts},
-        }
-        run = partial(scan_of(after).to_folder, tmp_path, refresh="all", same_service=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(da.ScanIncompleteError) as caught:
-                run(**answers[how])
-        ((name, error),) = caught.value.failed.items()
-        assert isinstance(error, da.DoubtfulDataError)
-        assert (name[:10], caught.value.exit_code) == ("2024-01-02", 65)
-        report = caught.value.report
-        assert report is not None
-        assert [(task.day, task.state == "kept") for task in report.files] == [
-            ("2024-01-01", False),
-            ("2024-01-02", True),
-            ("2024-01-03", False),
-        ]
-        with pytest.warns(da.StrayDayWarning):
-            assert scan_of(after).read_folder(tmp_path).to_pylist() == rows
-        with pytest.warns(da.StrayDayWarning):
-            run()
-        with pytest.warns(da.StrayDayWarning):
-            assert len(scan_of(after).read_folder(tmp_path)) == 16
+@pytest.mark.parametrize("how", ANSWERS)
+def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sandbox, tmp_path: Path, how: str) -> None:
+    days = da.days("2024-01-01", "2024-01-03")
+    scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
+    service.switch(day_zone="UTC")
+    scan.to_folder(tmp_path)
+    before = [path.read_bytes() for path in parts(tmp_path)]
+    service.switch(day_zone="Asia/Tokyo")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            scan.to_folder(tmp_path, refresh="all", **ANSWERS[how])
+    ((name, error),) = caught.value.failed.items()
+    assert isinstance(error, da.DoubtfulDataError)
+    assert (name[:10], caught.value.exit_code) == ("2024-01-01", 65)
+    assert caught.value.report is not None
+    assert [task.state for task in caught.value.report.files] == ["kept", "refreshed"]
+    assert parts(tmp_path)[0].read_bytes() != before[0], "it remembers its doubt"
+    with pytest.warns(da.StrayDayWarning):
+        assert [row["id"] for row in scan.read_folder(tmp_path).to_pylist()] == [f"a-{n}" for n in range(5)]
+    with pytest.warns(da.StrayDayWarning):
+        assert scan.to_folder(tmp_path, refresh="all").rows == 6
 
 
 def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
@@ -257,28 +244,6 @@ def test_a_good_file_is_not_replaced_by_less(
         report = scan.to_folder(tmp_path, accept="all")
         assert (report.files[1].doubts, report.files[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
-
-
-@pytest.mark.slow
-def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFactory) -> None:
-    counts = st.integers(0, 12)
-
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(counts, counts)
-    def check(before: int, now: int) -> None:
-        nights = Nights()
-        nights.second, folder = numbered(*range(before)), tmp_path_factory.mktemp("nights")
-        with responding(nights.give) as server:
-            scan = by_value(da.Client(server.base_url, token="tok-test"), ["1", "2"])
-            scan.to_folder(folder)
-            nights.second = numbered(*range(now))
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                report = scan.to_folder(folder)
-        assert report.files[1].rows == (before if now * 2 < before else now)
-        assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
-
-    check()
 
 
 # What looks wrong in a run of several days.
