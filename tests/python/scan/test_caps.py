@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from support import kinds
 from support.arguments import about
-from support.parts import in_parts
-from support.raw_server import always, http, serving
+from support.raw_server import always, serving
 from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS
 from support.streams import response_of, scan_of
@@ -109,9 +108,7 @@ def test_a_limit_is_no_cap(connect: Any) -> None:
 
 SEARCHES: dict[str, Callable[[Any], object]] = {
     "search": lambda client: client.search_codes(["id"], allocated_time=da.on("2024-01-02")),
-    "days": lambda client: client.search_codes(["id"], allocated_time=DAYS),
     "items": lambda client: client.search_items("promotion_code", ["id"], da.col("allocated_time").on("2024-01-02")),
-    "scan": lambda client: by_day(client, ["id"]).collect(),
     "task": lambda client: by_day(client, ["id"]).tasks()[1].to_dicts(),
 }
 
@@ -151,21 +148,6 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         assert scan.to_folder(tmp_path / "codes").kept == 1
         assert scan.to_folder(tmp_path / "codes", refresh="all").refreshed == 1
         assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]
-
-
-@pytest.mark.parametrize(("name", "number", "attrs"), [("store", 7, ["store_id"]), ("customer", -1003, ["name"])])
-def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, name: str, number: int, attrs: list[str]) -> None:
-    """The ids of customers need not be among the attributes."""
-    ids = [f"s-{number}" for number in range(100)]
-    with da.Sandbox() as service:
-        service.declare(name, number, {f"{name}_id": "string", "name": "string"})
-        service.load(name, [{f"{name}_id": one, "name": "x"} for one in ids])
-        where = da.col(f"{name}_id").matches(ids)
-        for use in USES:
-            scan = in_parts(20, connect(service).scan_items, name, attrs, where, item_type_id=number)
-            # Warnings are errors here.
-            assert len(USES[use](scan, tmp_path)) == len(ids)
-    assert doubtful(da.folder_status(tmp_path / "folder")) == []
 
 
 # Split.
@@ -271,13 +253,6 @@ def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandb
     assert scan.to_folder(tmp_path).rows == len(CODES)
 
 
-def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
-    holders = [f"holder-{number}" for number in range(40)]
-    scan = splitting(connect(service), ["id"], allocated_audience=holders, code_status=["sent", "used"])
-    expected = sorted(row["id"] for row in CODES if row["code_status"] in (3, 4))
-    assert sorted(row["id"] for row in scan.to_dicts()) == expected
-
-
 def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
     rows = [{"store_id": f"store-{number}", "area": str(number % 50)} for number in range(700)]
     with da.Sandbox(switches={"maximum_rows": 200}) as service:
@@ -288,15 +263,6 @@ def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
             "store", ["store_id"], where, on_suspected_cap="split"
         )
         assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
-
-
-def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
-    scan = splitting(connect(service, retry_for=0))
-    with (
-        service.fault("status", status=500, after=6, times=1),
-        pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"),
-    ):
-        scan.collect()
 
 
 def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
@@ -387,32 +353,10 @@ def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_pa
         assert doubtful(da.folder_status(tmp_path)) == []
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
-def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: Any, tmp_path: Path) -> None:
-    rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
-    body = {"code": 200, "data": {"status": True, "data": rows, "meta": {"total": 40}}}
-    with serving(always(http(body))) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["pool_id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap="split"
-        )
-        scan.to_folder(tmp_path)
-        asked = len(server.requests)
-        report = scan.to_folder(tmp_path)
-        assert (report.kept, len(server.requests)) == (2, asked)
-
-
-def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
-    return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
-
-
 @pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
 def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
-    own = [*records(999, 3), *records(1, other)]
-
-    def give(connection: Any, _number: int) -> None:
-        connection.sendall(response_of(own))
-
-    with serving(give) as server:
+    own = [{"id": f"{n}", "code_status": 3 if n else other} for n in range(1_000)]
+    with serving(always(response_of(own))) as server:
         scan = connect(server.base_url).scan_codes(
             ["id", "code_status"],
             allocated_time=da.on("2024-01-15"),
