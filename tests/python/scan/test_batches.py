@@ -228,17 +228,3 @@ def test_threads_share_batches() -> None:
     together = [number for mine in taken for number in mine]
     assert sorted(together) == list(range(50_000))
     assert all(mine == sorted(mine) for mine in taken)
-
-
-def test_tasks_share_batches() -> None:
-    async def main() -> list[int]:
-        with serving(in_parts(whole(50_000))) as server:
-            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=500)
-
-            async def take() -> list[int]:
-                return [number async for batch in batches for number in numbers([batch])]
-
-            parts = await asyncio.gather(*(take() for _ in range(8)))
-            return [number for part in parts for number in part]
-
-    assert sorted(asyncio.run(main())) == list(range(50_000))

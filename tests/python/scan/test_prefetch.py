@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.parts import in_parts
 from support.raw_server import Received, reset, serving
 from support.scan_requests import ok_response, rows_of_all, scan_of_parts, scan_server
 from support.streams import CLOSING, HEAD, OPENING
@@ -80,16 +78,7 @@ class Impatient:
 
 
 def scan_of_days(client: Any) -> Any:
-    where = da.col("day").matches([str(day) for day in range(DAYS)])
-    return in_parts(
-        1,
-        client.scan_items,
-        "store",
-        ["n", "text"],
-        where,
-        item_type_id=7,
-        schema={"n": "int64", "text": "string"},
-    )
+    return scan_of_parts(client, DAYS)
 
 
 def numbers(table: Any) -> list[int]:
@@ -110,19 +99,10 @@ def by_parquet(client: Any, folder: Path) -> list[int]:
     return numbers(pq.read_table(folder / "rows.parquet"))
 
 
-def by_awaited_batches(client: Any, _folder: Path) -> list[int]:
-    async def read() -> list[int]:
-        awaited = da.AsyncClient(client.base_url, token="tok-test")
-        return [n async for batch in scan_of_days(awaited).batches() for n in numbers(batch.to_arrow())]
-
-    return asyncio.run(read())
-
-
 USES: dict[str, Callable[[Any, Path], list[int]]] = {
     "batches": by_batches,
     "capsule": by_capsule,
     "parquet": by_parquet,
-    "awaited batches": by_awaited_batches,
 }
 
 
