@@ -80,29 +80,6 @@ def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) ->
             list(batches)
 
 
-def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
-    def silent(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 150))
-
-    with serving(silent) as server:
-        batches = scan_of(client_of(server)).batches(max_rows=100)
-        errors: list[BaseException] = []
-
-        def take() -> None:
-            try:
-                list(batches)
-            except da.DataAccessError as error:
-                errors.append(error)
-
-        thread = threading.Thread(target=take)
-        thread.start()
-        while not server.requests:
-            time.sleep(0.01)
-        batches.close()
-        thread.join()
-    assert [type(error) for error in errors] == [da.StreamInterruptedError]
-
-
 @pytest.mark.parametrize("closing", [contextlib.aclosing, lambda batches: batches])
 def test_async_batches_close_as_generators_do(closing: Any) -> None:
     async def main() -> None:

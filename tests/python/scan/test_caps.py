@@ -213,27 +213,6 @@ def test_capped_days_are_split_by_status_until_every_row_is_there(
         assert not scan.last_stats.maybe_capped
 
 
-def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    client = connect(service)
-    with pytest.warns(da.IncompleteWarning, match=r"\b4 of 5\b.* 60 "):
-        report = client.scan_codes(allocated_time=WEEK).to_folder(tmp_path)
-    assert [task.rows for task in report.files] == [CAP, CAP, 17, CAP, CAP]
-    service.clear_requests()
-    seen: list[da.Progress] = []
-    report = splitting(client).to_folder(tmp_path, progress=seen.append)
-    # The capped days once more, and each of their three statuses.
-    assert len(service.requests) == 4 * (1 + 3)
-    assert [task.rows for task in report.files] == [90, 100, 17, 85, 95]
-    assert (report.rows, report.maybe_capped) == (len(CODES), False)
-    assert ({progress.done for progress in seen}, seen[-1].rows) == ({5}, len(CODES))
-    assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
-    service.clear_requests()
-    for again in (splitting(client), client.scan_codes(allocated_time=WEEK)):
-        assert again.to_folder(tmp_path).rows == len(CODES)
-        assert again.read_folder(tmp_path).num_rows == len(CODES)
-    assert service.requests == []
-
-
 def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = splitting(connect(service), ["id"])
     for requests in (5 + 4, 0):

@@ -63,6 +63,7 @@ def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: An
     with scan_server(backwards(6)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6)
         assert OUTPUTS[output](scan) == rows_of_all(6)
+        assert sorted(parts.asked) == [*range(6)]
 
 
 def by_duckdb(scan: Any) -> Any:
@@ -116,26 +117,6 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
             pairs = [(a.to_pylist(), b.to_pylist()) for a, b in zip(one, other, strict=True)]
         assert [a for a, _ in pairs] == [b for _, b in pairs] == [rows_of(part) for part in range(5)]
         assert len(parts.asked) == 10
-
-
-# How many are in flight.
-
-
-@every_output
-@pytest.mark.parametrize("wanted", [1, 4])
-def test_as_many_requests_as_wanted_are_in_flight_and_no_more(connect: Any, output: str, wanted: int) -> None:
-    together = threading.Barrier(wanted)
-
-    def respond(asked: ScanRequest) -> bytes:
-        # Broken when fewer are sent: this one would wait in vain.
-        together.wait(LONG)
-        return ok_response(asked)
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=wanted), 12)
-        assert OUTPUTS[output](scan) == rows_of_all(12)
-        assert (parts.most, sorted(parts.asked)) == (wanted, [*range(12)])
-        assert wanted > 1 or parts.asked == [*range(12)]
 
 
 # Types, figures and warnings of all.
