@@ -138,10 +138,3 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
     statuses = front.statuses(client.stats.requests)
     assert statuses["200"] == 4
     assert statuses["429"] > 0
-
-
-@pytest.mark.slow
-def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
-    client = connect(f"{front.secured}/limited", retry_for=0, requests_per_second=1.8, **options)
-    assert [search(client) for _ in range(3)] == [rows] * 3
-    assert front.statuses(3) == {"200": 3}
