@@ -57,21 +57,6 @@ def test_the_end_is_the_end(connect: Any) -> None:
 
 
 @pytest.mark.both_clients
-def test_closing_early_closes_the_connection(connect: Any) -> None:
-    with serving(endless()) as server:
-        scan = scan_of(connect(server.base_url))
-        with scan.batches(max_rows=100) as batches:
-            assert next(iter(batches)).num_rows == 100
-            assert server.open == 1
-        assert gone(server)
-        for _ in range(2):
-            with pytest.raises(da.StreamInterruptedError) as caught:
-                next(iter(batches))
-            assert caught.value.rows_yielded == 100
-        assert not scan.last_stats
-
-
-@pytest.mark.both_clients
 def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) -> None:
     with serving(endless()) as server:
         batches = scan_of(connect(server.base_url)).batches()
@@ -92,21 +77,6 @@ def test_async_batches_close_as_generators_do(closing: Any) -> None:
                 await anext(batches)
 
     asyncio.run(main())
-
-
-def test_closing_the_client_ends_its_batches() -> None:
-    with serving(endless()) as server:
-        client = client_of(server)
-        batches = scan_of(client).batches(max_rows=100)
-        next(batches)
-        unread = scan_of(client).batches(max_rows=100_000_000)
-        client.close()
-        with pytest.raises(da.StreamInterruptedError) as caught:
-            list(batches)
-        assert isinstance(caught.value.__cause__, da.ClientClosedError)
-        with pytest.raises(da.ClientClosedError):
-            list(unread)
-        assert gone(server)
 
 
 def cut(connection: Any, _number: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import random
 import sys
 import threading
@@ -46,29 +45,6 @@ def test_a_scan_sends_what_it_shows_when_it_is_used_and_not_before(connect: Any)
             assert {row["code_status"] for row in first} == {4}
             assert first == scan.to_dicts() == scan.collect().to_pylist()
             assert [sent.body for sent in service.requests] == [scan.requests()[0]["body"]] * 3
-
-
-def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    with da.Sandbox.demo(until="2024-02-29") as service:
-        token = service.issue_token()
-        monkeypatch.setenv("DATAACCESS_TOKEN", token)
-        scan = da.Client(service.base_url).scan_codes(
-            iter(("id", "pool_id")),
-            allocated_time=DAY,
-            code_status={4},
-            limit=3,
-            schema={"pool_id": "string"},
-        )
-        packed = pickle.dumps(scan)
-        assert token.encode() not in packed
-        copy = pickle.loads(packed)
-        assert copy.requests() == scan.requests()
-        assert copy.to_arrow().equals(scan.to_arrow())
-        where = da.col("customer_id").equals("demo-customer-0001")
-        other = da.AsyncClient(service.base_url).scan_items("customer", ["customer_id"], where)
-        assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
-        with pytest.raises(TypeError, match="DATAACCESS_TOKEN"):
-            pickle.dumps(service.client().scan_codes(allocated_time=DAY))
 
 
 def test_a_plan_shows_requests_conditions_columns_and_what_the_client_does(connect: Any, sandbox: da.Sandbox) -> None:

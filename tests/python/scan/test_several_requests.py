@@ -237,6 +237,7 @@ def all_silent(_asked: ScanRequest) -> bytes:
 
 ENDS: dict[str, Callable[[Any, Any], object]] = {
     "close the batches": lambda _client, batches: batches.close(),
+    "leave their block": lambda _client, batches: batches.__exit__(None, None, None),
     "close the client": lambda client, _batches: client.close(),
 }
 
@@ -246,14 +247,22 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
 def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
     with scan_server(lambda asked: ok_response(asked) if asked.part == 0 else SILENCE) as parts:
         client = connect(parts.base_url, concurrency=4)
-        batches = scan_of_parts(client, 9).batches()
+        scan = scan_of_parts(client, 9)
+        batches, unread = scan.batches(), scan_of_parts(client, 9).batches()
         assert next(iter(batches)).num_rows == 2
         wait_until(lambda: len(parts.asked) >= 4)
         ENDS[end](client, batches)
+        if end != "close the client":
+            unread.close()
         # That of the first response may be kept for another call.
         wait_until(lambda: parts.server.open <= 1)
-        with pytest.raises(da.StreamInterruptedError):
-            next(iter(batches))
+        for _ in range(2):
+            with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 2) as caught:
+                next(iter(batches))
+        assert isinstance(caught.value.__cause__, da.ClientClosedError) == (end == "close the client")
+        assert not scan.last_stats
+        with pytest.raises((da.ClientClosedError, da.StreamInterruptedError)):
+            list(unread)
 
 
 @pytest.mark.both_clients

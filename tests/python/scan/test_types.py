@@ -245,6 +245,10 @@ def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypa
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
         client = da.Client(sandbox.base_url)
+        scan = client.scan_codes(
+            iter(["code_status"]), allocated_time=DAY, code_status={4}, limit=3, decode_status=True
+        )
+        assert pickle.loads(pickle.dumps(scan)).to_arrow().equals(scan.to_arrow())
         scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
         for copy in (pickle.loads(pickle.dumps(scan)), scan.tasks()[0], pickle.loads(pickle.dumps(scan.tasks()[0]))):
             assert copy.collect().schema == {"code_status": "string"}
