@@ -35,7 +35,7 @@ from support.folder_machine import FolderMachine, Stopped, name_of
 from support.folder_model import Order
 from support.machines import run_machine
 from support.objects import forwarded, moto_server
-from support.places import BucketPlace, LocalPlace, Place
+from support.places import BucketPlace, LocalPlace, Place, parts_of, wait_until_unlocked
 from support.runs import damaged
 from support.service_machine import days, pairs, some_days, zones
 
@@ -196,7 +196,7 @@ class Folders(FolderMachine):
         _, error = self.run(order, progress)
         is_stopped = len(calls) == number
         assert isinstance(error, Stopped) == is_stopped
-        self.place.wait_until_unlocked()
+        wait_until_unlocked(self.place)
         replaced = self.adopt(expected, is_complete=not is_stopped)
         doubtful = {day for day in expected if day in self.model.parts and self.model.parts[day].doubt == "kept"}
         # What was reported as done is done.
@@ -371,7 +371,7 @@ class Folders(FolderMachine):
 
     @invariant()
     def each_file_is_as_its_last_run_left_it(self) -> None:
-        assert self.place.parts() == {name_of(day): content for day, content in self.contents.items()}
+        assert parts_of(self.place) == {name_of(day): content for day, content in self.contents.items()}
 
     @invariant()
     def no_file_has_a_token(self) -> None:

@@ -23,7 +23,7 @@ from support import kinds
 from support.changing_codes import ATTRS, as_row
 from support.folder_model import FolderModel, Order, Part
 from support.machines import assert_hidden
-from support.places import Place
+from support.places import Place, parts_of
 from support.service_machine import ServiceMachine
 
 import dataaccess as da
@@ -117,7 +117,7 @@ class FolderMachine(ServiceMachine):
 
     def adopt(self, expected: dict[date, Part | None], *, is_complete: bool = True) -> set[date]:
         """Reads the files of these days: as expected, or if a run was cut short as before. Gives the replaced."""
-        replaced, contents = set(), self.place.parts()
+        replaced, contents = set(), parts_of(self.place)
         for day, wanted in expected.items():
             found = before = self.model.parts.get(day)
             content = contents.get(name_of(day))
