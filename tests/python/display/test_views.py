@@ -28,7 +28,6 @@ class Tags(HTMLParser):
     """The tags of a page, each of which has to be closed."""
 
     def __init__(self, page: str) -> None:
-        """Reads the page."""
         super().__init__()
         self.tags: list[str] = []
         self._open: list[str] = []

@@ -58,7 +58,6 @@ class Nginx:
     """A running nginx."""
 
     def __init__(self, folder: Path, secured: int, plain: int) -> None:
-        """Knows where it is."""
         self._folder = folder
         self.secured = f"https://localhost:{secured}"
         self.plain = f"http://127.0.0.1:{plain}"

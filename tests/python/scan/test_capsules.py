@@ -20,7 +20,6 @@ import dataaccess as da
 
 @pytest.fixture
 def service() -> Any:
-    """A service whose requests are counted."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 

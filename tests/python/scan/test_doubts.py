@@ -31,7 +31,6 @@ FORMATS = ["to_parquet", "to_csv", "to_jsonl"]
 
 
 def row(name: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
-    """A code."""
     return {"id": name, "allocated_time": f"{day} 09:00:00", **values}
 
 
@@ -174,7 +173,6 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
 
 
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
-    """A response with these numbers."""
     return response_of([{"n": number, "text": text} for number in numbers])
 
 
@@ -182,11 +180,9 @@ class Nights:
     """A service whose response for the value 2 changes from night to night."""
 
     def __init__(self) -> None:
-        """Ten rows for each value."""
         self.second = numbered(*range(10))
 
     def give(self, connection: Any, value: str, _before: int) -> None:
-        """Responds."""
         connection.sendall(self.second if value == "2" else numbered(*range(10)))
 
 
@@ -197,7 +193,6 @@ def nights() -> Nights:
 
 
 def contents(folder: Path) -> list[Any]:
-    """The rows of the files."""
     return [pq.read_table(path, partitioning=None).to_pylist() for path in parts(folder)]
 
 
@@ -257,7 +252,6 @@ def days_of(counts: list[int]) -> list[Day]:
 
 
 def codes_of(day: int, count: int, **values: Any) -> Day:
-    """Codes of a day."""
     times = {"allocated_time": f"2024-01-{day:02} 09:00:00", "name": "x"}
     return [{"id": f"{day}-{number}", **times, **values} for number in range(count)]
 
@@ -317,7 +311,6 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
 
 
 def rows_of(folder: Path) -> list[int]:
-    """The numbers in a folder."""
     return sorted(pl.read_parquet(folder)["n"].to_list())
 
 

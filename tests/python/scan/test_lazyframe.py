@@ -44,7 +44,6 @@ TYPES = {"n": "int64", "text": "string"}
 
 
 def bodies(sandbox: da.Sandbox, query: pl.LazyFrame) -> list[dict[str, Any]]:
-    """The requests of a query."""
     sandbox.clear_requests()
     query.collect()
     return [request.body for request in sandbox.requests]
@@ -58,12 +57,10 @@ def conditions_of(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def millis(text: str) -> int:
-    """Unix milliseconds of a time in UTC."""
     return int(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
 
 
 def codes(sandbox: da.Sandbox, **options: Any) -> pl.LazyFrame:
-    """A lazy frame of the codes of a month."""
     options.setdefault("allocated_time", da.since("2024-01-01"))
     return sandbox.client().scan_codes(**options).to_lazyframe()
 

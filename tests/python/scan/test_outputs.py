@@ -55,7 +55,6 @@ def moment(text: str | None, zone: str | None) -> dt.datetime | None:
 
 
 def schema_of(zone: str | None) -> pa.Schema:
-    """The types of Arrow."""
     return pa.schema([(name, ARROW.get(kind, pa.timestamp("us", zone))) for name, kind in TYPES.items()])
 
 
@@ -175,8 +174,6 @@ def shown(rows: list[dict[str, Any]]) -> list[str]:
 
 @pytest.fixture
 def scan(connect: Any) -> Iterator[Callable[..., Any]]:
-    """Makes scans of rows."""
-
     def make(rows: list[dict[str, Any]], client: dict[str, Any] | None = None, **options: Any) -> Any:
         server.respond = always(response_of(rows))
         return scan_of(connect(server.base_url, **client or {}), list(TYPES), **{"schema": TYPES, **options})
@@ -304,7 +301,6 @@ def test_without_a_zone_times_are_as_the_service_wrote_them(platform: Platform, 
 
 @pytest.fixture(scope="module")
 def table() -> da.Table:
-    """The rows of a day."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         scan = sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], allocated_time=da.on("2024-01-15"))
         return scan.collect()

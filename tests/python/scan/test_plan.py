@@ -36,7 +36,6 @@ RAW = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a
 
 
 def milliseconds(day: str) -> int:
-    """Midnight in UTC."""
     return int(dt.datetime.fromisoformat(f"{day}T00:00+00:00").timestamp() * 1000)
 
 
@@ -166,7 +165,6 @@ def test_a_range_belongs_to_times_of_one_group(client: Any) -> None:
 
 
 def customer(number: int) -> dict[str, Any]:
-    """A customer."""
     return {"customer_id": f"c-{number:03}", "name": f"Name {number}", "number": number}
 
 
@@ -180,7 +178,6 @@ def customers() -> Any:
 
 
 def by_ids(client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id", "name"), **options: Any) -> Any:
-    """The customers of these ids."""
     return client.scan_items("customer", list(attrs), da.col("customer_id").matches(ids), **options)
 
 

@@ -79,7 +79,6 @@ USES: dict[str, Callable[[Any, Path], Any]] = {
 
 
 def read(service: Impatient, use: str, folder: Path) -> list[int]:
-    """The rows of four responses."""
     with serving(service) as server:
         service.server = server
         client = da.Client(server.base_url, token="tok-test")

@@ -295,12 +295,10 @@ NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 
 
 def row(day: int, name: str) -> dict[str, Any]:
-    """A code of March."""
     return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
 
 
 def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
-    """Runs some days of March."""
     days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
     return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
 

@@ -35,7 +35,6 @@ WEEK = da.days("2024-01-01", "2024-01-06")
 
 
 def row(day: int, name: str, **values: Any) -> dict[str, Any]:
-    """A code of January."""
     return {"id": name, "allocated_time": f"2024-01-{day:02} 09:00:00", "code_status": 3, **values}
 
 
@@ -48,12 +47,10 @@ def service() -> Iterator[da.Sandbox]:
 
 
 def scan_of(client: Any, stop: str = "2024-01-11", attrs: tuple[str, ...] = ("id", "code_status")) -> Any:
-    """Some days."""
     return client.scan_codes([*attrs, "allocated_time"], allocated_time=da.days("2024-01-01", stop))
 
 
 def asked(report: da.FolderReport) -> list[str | None]:
-    """The days that this run requested."""
     return [task.day for task in report.files if task.state != "kept"]
 
 
@@ -156,7 +153,6 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
 
 @pytest.fixture
 def store() -> Iterator[da.Sandbox]:
-    """Some days."""
     with some_days() as service:
         yield service
 
@@ -196,7 +192,6 @@ BIG = 70_001
 
 
 def types_of(folder: Path) -> list[dict[str, Any]]:
-    """The columns of each file."""
     return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
 
 

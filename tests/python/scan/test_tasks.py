@@ -34,7 +34,6 @@ def bare(held: Any) -> Any:
 
 
 def travelled(held: Any) -> Any:
-    """The same task as in another process."""
     copy = pickle.loads(pickle.dumps(bare(held)))
     return copy if bare(held) is held else type(held)(copy, held._runner)
 

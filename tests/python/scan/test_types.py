@@ -100,7 +100,6 @@ def test_each_value_is_in_each_type_of_column_what_the_table_says(connect: Any, 
 
 
 def in_turns(*responses: list[dict[str, Any]]) -> Any:
-    """A server of these records, one response after the other."""
     return serving(in_turn(*(response_of(records) for records in responses)))
 
 

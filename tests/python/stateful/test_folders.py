@@ -53,7 +53,6 @@ named = st.one_of(
 
 
 def orders(zone: Any) -> st.SearchStrategy[Order]:
-    """The arguments of a run."""
     return st.builds(
         Order,
         days=some_days,
@@ -170,7 +169,6 @@ class Folders(FolderMachine):
             self.check_report(order, before, json.loads(output), replaced)
 
     def of_command(self, *words: str) -> tuple[int, str, str]:
-        """Runs a command at the service."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("DATAACCESS_BASE_URL", self.service.base_url)
             patch.setenv("DATAACCESS_TOKEN", self.tokens())
@@ -231,7 +229,6 @@ class Folders(FolderMachine):
         self.both_run(replace(data.draw(orders(self.codes.zone)), refresh=refresh, accept=None, cap=None))
 
     def both_run(self, order: Order) -> None:
-        """Two runs in two threads."""
         if self.faults.redirected or self.tokens.is_stuck:
             return
         expected = self.expected(order)
@@ -425,7 +422,6 @@ def test_a_folder_is_what_its_runs_must_have_made_of_it(
 
 
 def fails(names: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
-    """A fault for each day."""
     return [("a_day_fails_or_shrinks", {"day": day, "name": name}) for day, name in zip(DAYS, names, strict=False)]
 
 

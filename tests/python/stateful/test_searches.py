@@ -30,7 +30,6 @@ numbers = st.integers(0, 5)
 
 
 def in_batches(scan: da.Scan) -> Iterator[dict[str, Any]]:
-    """The rows of batches of two."""
     with scan.batches(max_rows=2) as batches:
         for batch in batches:
             yield from batch.to_polars().to_dicts()
@@ -119,7 +118,6 @@ class Searches(ServiceMachine):
         assert not rows or not caught
 
     def rows(self, day: date, chosen: list[int] | None) -> list[Row]:
-        """The rows of a response."""
         rows = [row for row in self.codes.of_day(day) if chosen is None or row[2] in chosen]
         return [] if self.faults.is_without_data(day) else self.faults.left(day, rows)
 

@@ -14,7 +14,6 @@ class LocalPlace:
     """A folder of this machine."""
 
     def __init__(self, path: Path) -> None:
-        """It need not exist."""
         self.path, self.url = path, str(path)
 
     def files(self) -> dict[str, bytes]:
@@ -23,14 +22,12 @@ class LocalPlace:
         return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in paths}
 
     def write(self, name: str, content: bytes | None) -> None:
-        """Replaces or removes a file."""
         if content is None:
             (self.path / name).unlink()
         else:
             (self.path / name).write_bytes(content)
 
     def exists(self) -> bool:
-        """Whether there is a folder."""
         return self.path.exists()
 
     def unlock(self) -> None:
