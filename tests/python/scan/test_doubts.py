@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from support.arguments import about
 from support.changed_responses import day_of
 from support.objects import temporary_files
 from support.raw_server import http, serving
@@ -48,57 +47,49 @@ def stray(client: Any) -> Any:
     return client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
 
 
+async def refuses(_found: Any) -> bool:
+    return False
+
+
+# What `on_doubt` is, and what is raised.
+REFUSALS: list[tuple[Any, type[BaseException]]] = [
+    ("warn", da.StrayDayWarning),
+    ("error", da.DoubtfulDataError),
+    (lambda stats: stats.rows > 6, da.DoubtfulDataError),
+    (lambda stats: stats.rows / 0, ZeroDivisionError),
+    (lambda _stats: "no", da.ValidationError),
+    (refuses, da.ValidationError),
+]
+
+
 @pytest.mark.both_clients
 @pytest.mark.parametrize("method", FORMATS)
-def test_a_file_is_not_replaced_if_its_warning_is_an_error(
-    connect: Any, service: da.Sandbox, tmp_path: Path, method: str
+@pytest.mark.parametrize(("on_doubt", "error"), REFUSALS)
+def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
+    connect: Any, service: da.Sandbox, tmp_path: Path, method: str, on_doubt: Any, error: Any
 ) -> None:
-    path = tmp_path / f"codes.{method.removeprefix('to_')}"
+    write = getattr(stray(connect(service)), method)
+    path, target = tmp_path / f"codes.{method.removeprefix('to_')}", io.BytesIO()
     path.write_bytes(b"before")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(da.StrayDayWarning):
-            getattr(stray(connect(service)), method)(path)
-    assert path.read_bytes() == b"before"
-    with pytest.raises(da.DoubtfulDataError) as caught:
-        getattr(stray(connect(service)), method)(path, on_doubt="error")
-    assert (caught.value.exit_code, caught.value.retryable, path.read_bytes()) == (65, False, b"before")
+    for place in (path, target):
+        # A warning that is an error decides before a function is asked.
+        action: Any = "ignore" if callable(on_doubt) else "error"
+        with warnings.catch_warnings(action=action), pytest.raises(error) as caught:
+            write(place, on_doubt=on_doubt)
+    assert (path.read_bytes(), target.getvalue()) == (b"before", b"")
+    if error is da.DoubtfulDataError:
+        assert (caught.value.exit_code, caught.value.retryable) == (65, False)
     assert temporary_files(tmp_path) == []
-    with pytest.warns(da.StrayDayWarning):
-        getattr(stray(connect(service)), method)(path)
-    assert path.read_bytes() != b"before"
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("method", FORMATS)
-def test_a_function_decides_between_arrived_and_replaced(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, method: str
-) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    path = tmp_path / f"codes.{method.removeprefix('to_')}"
-    path.write_bytes(b"before")
     seen: list[Any] = []
 
-    def decide(stats: da.ScanStats) -> bool:
+    def accept(stats: da.ScanStats) -> Any:
         seen.append((stats.rows, path.read_bytes()))
-        return stats.rows > 73
+        return np.bool_(True)
 
-    with pytest.raises(da.DoubtfulDataError):
-        getattr(scan, method)(path, on_doubt=decide)
-    assert (seen, path.read_bytes()) == ([(73, b"before")], b"before")
-    getattr(scan, method)(path, on_doubt=lambda stats: stats.rows > 0)
+    with pytest.warns(da.StrayDayWarning):
+        write(path, on_doubt=accept)
+    assert seen == [(6, b"before")]
     assert path.read_bytes() != b"before"
-    # What the function raises is raised, and nothing is left behind.
-    with pytest.raises(ZeroDivisionError):
-        getattr(scan, method)(path, on_doubt=lambda stats: stats.rows / 0)
-    assert temporary_files(tmp_path) == []
-
-
-def test_an_open_file_gets_nothing_that_is_refused(connect: Any, service: da.Sandbox) -> None:
-    target = io.BytesIO()
-    with pytest.raises(da.DoubtfulDataError):
-        stray(connect(service)).to_csv(target, on_doubt="error")
-    assert target.getvalue() == b""
 
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -148,25 +139,9 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     with pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
     assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 5
-    with pytest.raises(ZeroDivisionError):
-        scan.to_folder(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("method", [*FORMATS, "to_folder"])
-def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, method: str
-) -> None:
-    async def refuses(_found: Any) -> bool:
-        return False
-
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for answer in (refuses, lambda _: "no"):
-        with pytest.raises(da.ValidationError, check=about("on_doubt")):
-            getattr(scan, method)(tmp_path / "target", on_doubt=answer)
-    assert [path for path in tmp_path.rglob("*.parquet") if path.is_file()] == []
-    assert not (tmp_path / "target").is_file()
-    getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))
+    for on_doubt, error in REFUSALS[3:]:
+        with pytest.raises(error):
+            scan.to_folder(tmp_path / "third", on_doubt=on_doubt)
 
 
 # Less than a file has.
