@@ -25,5 +25,5 @@ def sentences(path: Path) -> list[str]:
 
 def test_no_other_test_asserts_a_sentence() -> None:
     files = [path for path in sorted(TESTS.rglob("*.py")) if path != Path(__file__)]
-    assert len(files) > 300
+    assert len(files) > 100
     assert [sentence for path in files for sentence in sentences(path)] == []
