@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.raw_server import reset, serving
-from support.scan_requests import ok_response, rows_of_all, scan_of_parts, scan_server
+from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server
 from support.streams import CLOSING, HEAD, OPENING
 
 import dataaccess as da
@@ -109,6 +109,22 @@ def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path, buff
     assert read(service, "capsule", tmp_path) == list(range(DAYS * ROWS))
     # All fit, so each was requested once.
     assert sorted(service.requests) == list(range(DAYS))
+
+
+def test_requests_wait_until_their_responses_fit_into_the_budget(connect: Any, buffered_bytes: Any) -> None:
+    buffered_bytes(100)
+    in_flight: list[int] = []
+
+    def respond(asked: ScanRequest) -> bytes:
+        in_flight.append(service.in_flight)
+        time.sleep(0.01)
+        return ok_response(asked)
+
+    with scan_server(respond) as service:
+        scan = scan_of_parts(connect(service.base_url, concurrency=4), 12)
+        assert [row for batch in scan.batches() for row in batch.to_pylist()] == rows_of_all(12)
+    # The first ones are sent before the size of a response is known.
+    assert set(in_flight[6:]) == {1}
 
 
 @pytest.mark.slow
