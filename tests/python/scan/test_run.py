@@ -289,33 +289,20 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
             days(8).to_folder(tmp_path)
 
 
-# The status of a folder.
-
-NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
-
-
-def row(day: int, name: str) -> dict[str, Any]:
-    return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
-
-
-def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
-    days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
-    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
-
-
-def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=NOON) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
-        fill(connect(service), tmp_path / "days", 1, 3)
-        connect(service).scan_codes(["id"], allocated_time=da.since("2024-03-01")).to_folder(tmp_path / "flat")
-    assert da.folder_status(tmp_path / "days").missing_days == []
-    for until in ("2024-03-04", date(2024, 3, 4)):
-        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-03-03", "2024-03-04"]
-    assert da.folder_status(tmp_path / "days", until="2024-03-01").missing_days == []
+def test_days_after_the_last_file_are_missing_if_they_should_be_there(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan_codes = connect(service).scan_codes
+    scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03")).to_folder(tmp_path / "days")
+    scan_codes(["id"], allocated_time=da.since("2024-01-01")).to_folder(tmp_path / "flat")
+    for until in (None, "2024-01-01"):
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == []
+    for until in ("2024-01-04", date(2024, 1, 4)):
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-01-03", "2024-01-04"]
     days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
     # Midnight can pass meanwhile.
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
-    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-03-04")]
+    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-01-04")]
     for folder, wrong in refused:
         with pytest.raises(da.ValidationError, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
