@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ class Nginx:
     """A running nginx."""
 
     def __init__(self, folder: Path, secured: int, plain: int) -> None:
-        self._folder = folder
+        self._folder, self.ports = folder, (secured, plain)
         self.secured = f"https://localhost:{secured}"
         self.plain = f"http://127.0.0.1:{plain}"
 
@@ -72,22 +71,15 @@ class Nginx:
             time.sleep(0.02)
 
 
-@contextmanager
-def nginx(folder: Path, pem: Path, service: str) -> Iterator[Nginx]:
-    program = found("nginx")
-    secured, plain = free_port(), free_port()
-    configuration = folder / "nginx.conf"
-    configuration.write_text(
-        CONFIGURATION.format(folder=folder, pem=pem, service=service, secured=secured, plain=plain, gone=free_port())
-    )
-    command = (program, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration))
-    with running(folder, secured, *command):
-        yield Nginx(folder, secured, plain)
-
-
 @pytest.fixture
 def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[Nginx]:
-    with nginx(tmp_path, pem, sandbox.base_url) as front:
+    program = found("nginx")
+    front = Nginx(tmp_path, free_port(), free_port())
+    ports = {"secured": front.ports[0], "plain": front.ports[1], "gone": free_port()}
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(CONFIGURATION.format(folder=tmp_path, pem=pem, service=sandbox.base_url, **ports))
+    command = (program, "-p", str(tmp_path), "-e", str(tmp_path / "error.log"), "-c", str(configuration))
+    with running(tmp_path, ports["secured"], *command):
         yield front
 
 
