@@ -90,6 +90,10 @@ def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
         write(path, on_doubt=accept)
     assert seen == [(6, b"before")]
     assert path.read_bytes() != b"before"
+    # A function is asked about what looks right too.
+    service.switch(day_zone="UTC")
+    with pytest.raises(da.DoubtfulDataError):
+        write(path, on_doubt=lambda stats: stats.rows > 5)
 
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -142,6 +146,7 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     for on_doubt, error in REFUSALS[3:]:
         with pytest.raises(error):
             scan.to_folder(tmp_path / "third", on_doubt=on_doubt)
+    assert list((tmp_path / "third").rglob("*.parquet")) == []
 
 
 # Less than a file has.

@@ -234,6 +234,7 @@ def test_a_day_of_a_client_with_a_zone_requests_that_day(sandbox: da.Sandbox, zo
     cases: list[tuple[pl.Expr, list[int]]] = [
         (DAY.is_in([date(2024, 1, 15), date(2024, 1, 17)]), [14, 15, 16]),
         (DAY.is_between(date(2024, 1, 15), date(2024, 1, 16)), [14, 15]),
+        ((DAY > date(2024, 1, 14)) & (DAY < date(2024, 1, 17)), [14, 15]),
         # The next midnight is of the next day.
         ((hour(0, zone) <= TIME) & (hour(0, zone, 16) > TIME), [14]),
         ((hour(0, zone) <= TIME) & (hour(0, zone, 16) >= TIME), [14, 15]),

@@ -174,6 +174,10 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(connect: Any, sto
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert scan(connect(store), 1, 3).to_folder(tmp_path).rows == 44
+        # The same service may have another address.
+        with some_days() as other:
+            more = scan(connect(other), 1, 4)
+            assert more.to_folder(tmp_path, same_service=True).rows == more.read_folder(tmp_path).num_rows == 51
 
 
 def test_synthetic_rows_are_never_mixed_with_others(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
@@ -336,6 +340,7 @@ def test_types_hold_for_other_days_of_other_calls(connect: Any, tmp_path: Path) 
             # Alone, the second would be of strings, and the third would have no file.
             assert visits(day).read_folder(tmp_path).schema == {"id": "string", "size": "int64"}
             assert task.path == tmp_path / f"day={day}" / "part-0.parquet"
+        assert visits("2024-01-01", schema={"size": "int64"}).to_folder(tmp_path).kept == 1, "it changes no column"
         for day, refresh in (("2024-01-04", None), ("2024-01-01", "all")):
             with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "schema"):
                 visits(day, schema={"size": "string"}).to_folder(tmp_path, refresh=refresh)

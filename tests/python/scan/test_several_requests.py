@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.failures import DENIED
@@ -99,6 +101,7 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, outpu
             assert OUTPUTS[output](scan) == rows_of_all(5)[:limit], limit
             assert parts.asked == list(range(requests)), limit
             assert (scan.last_stats.rows, scan.last_stats.requests) == (min(limit, 10), requests), limit
+            assert scan.head(20).num_rows == min(limit, 10), limit
 
 
 @pytest.mark.parametrize(("most", "asked"), [(0, [0]), (1, [0]), (2, [0]), (3, [0, 1]), (5, [0, 1, 2])])
@@ -179,6 +182,7 @@ def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(c
         assert sorted(parts.asked) == list(range(8))
         for output in OUTPUTS.values():
             assert output(scan) == rows
+            assert output(scan_of_parts(connect(parts.base_url), 8, limit=3)) == rows[:3]
 
 
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types unknown"])
@@ -192,6 +196,9 @@ def test_no_rows_at_all(connect: Any, schema: Any) -> None:
         kinds = [pa.string(), pa.string()] if schema is None else [pa.int64(), pa.string()]
         assert scan.to_arrow().schema.types == kinds
         assert scan.to_polars().columns == ["n", "text"]
+        scan.to_csv(csv := io.BytesIO())
+        scan.to_parquet(parquet := io.BytesIO())
+        assert (csv.getvalue(), pq.read_schema(parquet).types) == (b"n,text\n", kinds)
         if not hasattr(scan, "client"):
             assert pa.table(scan).schema.types == kinds
 
@@ -311,9 +318,10 @@ def test_cancelling_ends_all_that_are_in_flight(output: str, tmp_path: Path) -> 
             await getattr(scan, output if output == "collect" else f"to_{output}")(*place)
 
     async def main() -> None:
-        with scan_server(all_silent) as parts:
+        # Rows of the first response are in the file.
+        with scan_server(lambda asked: SILENCE if asked.part else ok_response(asked)) as parts:
             task = asyncio.create_task(taken(scan_of_parts(da.AsyncClient(parts.base_url, token="t"), 9)))
-            while len(parts.asked) < 8:
+            while len(parts.asked) < 9:
                 await asyncio.sleep(0.005)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
