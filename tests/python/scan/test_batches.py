@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -63,6 +64,20 @@ def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) ->
         batches.close()
         with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 0):
             list(batches)
+
+
+def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
+    def silent(connection: Any, _number: int) -> None:
+        connection.sendall(HEAD + OPENING + records(0, 50))
+
+    with serving(silent) as server, ThreadPoolExecutor(1) as pool:
+        batches = scan_of(client_of(server)).batches(max_rows=100)
+        reader = pool.submit(next, batches)
+        while not server.requests:
+            time.sleep(0.01)
+        batches.close()
+        with pytest.raises(da.StreamInterruptedError):
+            reader.result(10)
 
 
 @pytest.mark.parametrize("closing", [contextlib.aclosing, lambda batches: batches])
@@ -175,3 +190,17 @@ def test_threads_share_batches() -> None:
     together = [number for mine in taken for number in mine]
     assert sorted(together) == list(range(50_000))
     assert all(mine == sorted(mine) for mine in taken)
+
+
+def test_tasks_share_batches() -> None:
+    async def main() -> list[int]:
+        with serving(in_parts(whole(50_000))) as server:
+            batches = scan_of(da.AsyncClient(server.base_url, token="tok")).batches(max_rows=500)
+
+            async def take() -> list[int]:
+                return [number async for batch in batches for number in numbers([batch])]
+
+            parts = await asyncio.gather(*(take() for _ in range(8)))
+            return [number for part in parts for number in part]
+
+    assert sorted(asyncio.run(main())) == list(range(50_000))

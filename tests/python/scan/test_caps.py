@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from support import kinds
 from support.arguments import about
+from support.parts import in_parts
 from support.raw_server import always, serving
 from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS
@@ -150,6 +151,35 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]
 
 
+@pytest.mark.parametrize("use", ["dicts", "collect", "run"])
+def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> None:
+    """The ids of customers need not be among the attributes."""
+    ids = [f"c-{number}" for number in range(100)]
+    with da.Sandbox() as service:
+        service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
+        service.load("customer", [{"customer_id": one, "name": "x"} for one in ids])
+        where = da.col("customer_id").matches(ids)
+        # Warnings are errors here.
+        assert len(USES[use](in_parts(20, connect(service).scan_items, "customer", ["name"], where), tmp_path)) == 100
+
+
+@pytest.mark.parametrize(("way", "number"), [("warn", 500), ("split", 12)])
+def test_a_total_unlike_the_records_is_reported_each_night(
+    connect: Any, tmp_path: Path, way: str, number: int
+) -> None:
+    rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
+    with serving(always(response_of(rows, meta={"total": 500}))) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["pool_id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap=way
+        )
+        for night in range(2):
+            asked = len(server.requests)
+            with pytest.warns(da.IncompleteWarning, match=rf"\b{number} ") as caught:
+                report = scan.to_folder(tmp_path)
+            assert (len(caught), report.kept, len(report.doubtful_days)) == (1, 2 * night, 2)
+        assert len(server.requests) == asked
+
+
 # Split.
 
 CAP = 60
@@ -230,6 +260,8 @@ def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandb
         scan.to_folder(tmp_path)
     assert len(list(tmp_path.glob("**/*.parquet"))) == 5
     assert scan.to_folder(tmp_path).rows == len(CODES)
+    with service.fault("status", status=500, after=6, times=1), pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"):
+        scan.collect()
 
 
 def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
