@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -130,6 +131,17 @@ def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
         assert types(scan) == ["bool"]
 
 
+def test_a_relation_of_duckdb_is_used_again_whatever_types_the_next_response_has() -> None:
+    with in_turns([{"a": 1}], [{"a": "x"}, {"a": None}], [{"a": None}]) as server:
+        scan = scan_of(client_of(server), ["a"])
+        relation: Any = duckdb.sql("from scan")
+        responses: list[list[Any]] = [[(1,)], [("x",), (None,)], [(None,)]]
+        for number, rows in enumerate(responses, start=1):
+            assert (relation.fetchall(), len(server.requests)) == (rows, number)
+            assert scan.last_stats is not None
+            assert scan.last_stats.rows == len(rows)
+
+
 def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
     parts = [part.replace(b'"n": 29999', b'"n": 1.5') for part in whole(30_000)]
     with serving(in_parts(parts)) as server:
@@ -184,6 +196,8 @@ def test_columns_of_names_have_the_type_of_each_library(sandbox: da.Sandbox, tmp
     assert scan.to_folder(tmp_path / "folder").kept == 1
     read, lazy = scan.read_folder(tmp_path / "folder"), scan.to_lazyframe()
     assert read.schema == {"id": "string", "code_status": "string", "audience_type": "string"}
+    assert read.to_pylist() == scan.to_dicts()
+    assert scan.to_folder(tmp_path / "folder", refresh="all").refreshed == 1
     enums: Any = {"id": pl.String, "code_status": pl.Enum(STATUSES), "audience_type": pl.Enum(AUDIENCES)}
     for frame in (scan.to_polars(), next(scan.batches()).to_polars(), read.to_polars(), lazy.collect()):
         assert frame.schema == enums
@@ -242,12 +256,14 @@ def test_a_value_without_a_name_is_a_further_category(connect: Any) -> None:
 
 def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
-        client = da.Client(sandbox.base_url)
-        scan = client.scan_codes(
-            iter(["code_status"]), allocated_time=DAY, code_status={4}, limit=3, decode_status=True
-        )
-        assert pickle.loads(pickle.dumps(scan)).to_arrow().equals(scan.to_arrow())
+        monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", token := sandbox.issue_token())
+        client = da.Client()
+        options: Any = {"allocated_time": DAY, "code_status": {4}, "limit": 3, "decode_status": True}
+        scan, other = (each.scan_codes(iter(["code_status"]), **options) for each in (client, da.AsyncClient()))
+        assert pickle.loads(packed := pickle.dumps(scan)).to_arrow().equals(scan.to_arrow())
+        assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
+        assert token.encode() not in packed + pickle.dumps(other)
         scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
         for copy in (pickle.loads(pickle.dumps(scan)), scan.tasks()[0], pickle.loads(pickle.dumps(scan.tasks()[0]))):
             assert copy.collect().schema == {"code_status": "string"}
