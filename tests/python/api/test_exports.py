@@ -225,7 +225,7 @@ def test_another_code_is_a_failure_and_ends_the_wait(connect: Any, success: Any,
             connect(server.base_url).wait_for_segment(
                 7, timeout=0.1, poll=0.05, success_codes=success, check=False, progress=seen.append
             )
-    assert (waited.value.retryable, len(waited.value.last["entries"])) == (True, 2)
+    assert waited.value.retryable
     assert {(one.unit, one.total, one.done, one.failed) for one in seen} == {("entries", 2, 1, 1)}
     assert "success_codes" in str(caught.value.hint)
     (status,) = updates

@@ -164,9 +164,7 @@ def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> 
 
 
 @pytest.mark.parametrize(("way", "number"), [("warn", 500), ("split", 12)])
-def test_a_total_unlike_the_records_is_reported_each_night(
-    connect: Any, tmp_path: Path, way: str, number: int
-) -> None:
+def test_a_total_unlike_the_records_is_reported_each_night(connect: Any, tmp_path: Path, way: str, number: int) -> None:
     rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
     with serving(always(response_of(rows, meta={"total": 500}))) as server:
         scan = connect(server.base_url).scan_codes(

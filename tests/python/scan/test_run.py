@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import subprocess
@@ -180,6 +181,9 @@ def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.S
     assert scan.last_stats == read.stats
     with pytest.raises(da.ValidationError, check=about("missing")):
         scan.read_folder(tmp_path, missing="skip")
+    for missing in ("raise", "ignore"):
+        with pytest.raises(da.FileError, check=lambda error: error.errno == errno.ENOENT):
+            scan.read_folder(tmp_path / "none", missing=missing)
 
 
 # Reports of runs and folder_status: figures, progress, which days a folder has, how old, and what looks wrong.
@@ -306,3 +310,5 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(
     for folder, wrong in refused:
         with pytest.raises(da.ValidationError, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
+    status = da.folder_status(tmp_path / "days")
+    assert (status.folder, status.service, status.query["timezone"]) == (tmp_path / "days", service.base_url, "UTC")
