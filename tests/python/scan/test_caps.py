@@ -175,6 +175,7 @@ def test_a_total_unlike_the_records_is_reported_each_night(connect: Any, tmp_pat
             with pytest.warns(da.IncompleteWarning, match=rf"\b{number} ") as caught:
                 report = scan.to_folder(tmp_path)
             assert (len(caught), report.kept, len(report.doubtful_days)) == (1, 2 * night, 2)
+            assert caught[0].filename == __file__
         assert len(server.requests) == asked
 
 

@@ -177,6 +177,19 @@ def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_two_may_write_at_once(sandbox: da.Sandbox, path: Path) -> None:
+    scan = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-10", "2024-01-20"))
+    threads = [threading.Thread(target=write, args=(scan, kind_of(path), path)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(path.parent.iterdir()) == [path]
+    text = path.read_bytes()
+    write(scan, kind_of(path), path)
+    assert path.read_bytes() == text
+
+
 MEMORY = """
 import resource, sys
 import dataaccess as da

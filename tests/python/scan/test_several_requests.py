@@ -108,7 +108,8 @@ def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, outpu
 def test_the_first_rows_cost_the_first_requests(connect: Any, most: int, asked: list[int]) -> None:
     with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5, schema=None)
-        assert scan.head(most).to_pylist() == rows_of_all(5)[:most]
+        table = scan.head(most)
+        assert (table.to_pylist(), table.schema) == (rows_of_all(5)[:most], TYPES)
         assert parts.asked == asked
 
 
