@@ -163,6 +163,7 @@ def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
     return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options)
 
 
+@pytest.mark.both_clients
 def test_nothing_binds_a_folder_before_the_first_finished_task(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
     with pytest.raises(da.ConnectError, match=r"\b[12] of 2\b"):
         scan(connect("http://127.0.0.1:9", retry_for=0), 1, 3).to_folder(tmp_path)
