@@ -330,7 +330,8 @@ def test_cancelling_ends_all_that_are_in_flight(output: str, tmp_path: Path) -> 
             assert await asyncio.to_thread(gone, parts.server)
 
     asyncio.run(main())
-    assert list(tmp_path.iterdir()) == []
+    # A cancelled call ends its work a moment later.
+    wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 @contextmanager
