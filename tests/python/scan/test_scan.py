@@ -258,7 +258,6 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
     assert (reports[-1].rows, reports[-1].done) == (100_000, 1)
 
 
-@pytest.mark.both_clients
 @pytest.mark.parametrize("reading", READINGS)
 def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, reading: str) -> None:
     def stop(_progress: da.Progress) -> None:
@@ -266,12 +265,8 @@ def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, re
 
     # The last response never comes, so the call cannot be complete before it calls back.
     with scan_server(lambda asked: SILENCE if asked.part == 2 else ok_response(asked)) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 3)
         with pytest.raises(KeyError, match="enough"):
-            READINGS[reading](scan, tmp_path, stop)
-        if hasattr(scan, "client"):
-            # An awaited call ends its work a moment later.
-            wait_until(lambda: not list(tmp_path.iterdir()))
+            READINGS[reading](scan_of_parts(connect(parts.base_url), 3), tmp_path, stop)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -283,3 +278,15 @@ def test_retries_are_counted(connect: Any, sandbox: da.Sandbox) -> None:
     assert reports[-1].retries == 1
     scan.collect(progress=reports.append)
     assert reports[-1].retries == 0, "those of an earlier call count"
+
+
+@pytest.mark.async_only
+def test_what_the_callback_raises_ends_an_awaited_call(connect: Any, tmp_path: Path) -> None:
+    def stop(_progress: da.Progress) -> None:
+        raise KeyError("enough")
+
+    with scan_server(lambda asked: SILENCE if asked.part == 2 else ok_response(asked)) as parts:
+        with pytest.raises(KeyError, match="enough"):
+            scan_of_parts(connect(parts.base_url), 3).to_csv(tmp_path / "x.csv", progress=stop)
+        # Its work ends a moment later.
+        wait_until(lambda: not list(tmp_path.iterdir()))
