@@ -123,6 +123,7 @@ def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_p
         assert [task.day for task in report.files] == [str(day) for day in days[: len(report.files)]]
         assert len(report.files) == len(service.requests) in (3, 4)
         assert report.open_days[-4:] == [str(day) for day in days[-4:]]
+        assert "\nopen: " in str(report)
         assert len(scan.read_folder(tmp_path, missing="ignore")) == 0
 
 
