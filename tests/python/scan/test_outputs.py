@@ -256,6 +256,15 @@ def test_the_suffix_of_csv_chooses_its_separator_and_null_is_an_empty_field(scan
     assert (tmp_path / "one.csv").read_text() == 'text\n""\na\n'
 
 
+def test_the_last_time_of_the_calendar_has_a_zone_too(scan: Any, tmp_path: Path) -> None:
+    never, hanoi = dt.datetime.fromisoformat("9999-12-31 23:59:59"), "Asia/Ho_Chi_Minh"
+    for source, time in [("UTC", never.replace(tzinfo=dt.UTC)), (hanoi, never.replace(tzinfo=ZoneInfo(hanoi)))]:
+        found = scan([{**ROWS[0], "e": str(never)}], {"source_timezone": source})
+        assert found.collect(tz=hanoi)["e"] == [time]
+        lines = written(found, tmp_path / "x.jsonl", tz=hanoi).read_text()
+        assert dt.datetime.fromisoformat(json.loads(lines)["e"]) == time
+
+
 @pytest.mark.parametrize("bad", ["Europe/Berlln", "", 7, b"UTC", dt.timezone(dt.timedelta(hours=2))], ids=repr)
 def test_a_zone_that_does_not_exist_is_refused_before_anything_is_sent(scan: Any, tmp_path: Path, bad: Any) -> None:
     found = scan(ROWS)
