@@ -259,8 +259,10 @@ def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypa
         monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
         monkeypatch.setenv("DATAACCESS_TOKEN", token := sandbox.issue_token())
         client = da.Client()
-        options: Any = {"allocated_time": DAY, "code_status": {4}, "limit": 3, "decode_status": True}
-        scan, other = (each.scan_codes(iter(["code_status"]), **options) for each in (client, da.AsyncClient()))
+        scan = client.scan_codes(
+            iter(["code_status"]), allocated_time=DAY, code_status={4}, limit=3, decode_status=True
+        )
+        other = da.AsyncClient().scan_items("customer", ["name"], da.col("customer_id").equals("a"))
         assert pickle.loads(packed := pickle.dumps(scan)).to_arrow().equals(scan.to_arrow())
         assert pickle.loads(pickle.dumps(other)).requests() == other.requests()
         assert token.encode() not in packed + pickle.dumps(other)
