@@ -318,7 +318,8 @@ def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.San
     assert chosen.column_names == ["pool_id", "id"]
     assert chosen[5:7].to_pylist() == [{"pool_id": row["pool_id"], "id": row["id"]} for row in rows[5:7]]
     assert [row["allocated_time"] for row in table.to_dicts()] == [str(time) for time in table["allocated_time"]]
-    for bad in (-1, 1.0, False, "1", None):
+    wrong: list[Any] = [-1, 1.0, False, "1", None]
+    for bad in wrong:
         with pytest.raises(da.ValidationError, check=about("n")):
             table.head(bad)
     # Across batches.
