@@ -66,14 +66,8 @@ def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: An
         assert sorted(parts.asked) == [*range(6)]
 
 
-def by_duckdb(scan: Any) -> Any:
-    assert scan is not None, "found by its name below"
-    relation: Any = duckdb.sql("from scan")
-    return relation.to_arrow_table()
-
-
 @pytest.mark.parametrize("schema", [TYPES, None], ids=["types known", "types of the first response"])
-@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, by_duckdb])
+@pytest.mark.parametrize("read", [pa.table, pl.DataFrame, lambda scan: duckdb.from_arrow(scan).to_arrow_table()])
 def test_other_libraries_cause_each_request_once(read: Any, schema: Any) -> None:
     with scan_server(ok_response) as parts:
         client = da.Client(parts.base_url, token="tok-test", concurrency=3)

@@ -91,12 +91,6 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
     assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
 
 
-def by_duckdb(scan: Any) -> Any:
-    assert scan is not None, "found by its name below"
-    relation: Any = duckdb.sql("from scan")
-    return relation.fetchall()
-
-
 def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
     client = platform.sandbox.client(timezone="America/New_York")
     scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
@@ -105,7 +99,7 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
     assert scan.last_stats is not None
     expected = [str(day) for day in DAYS[1:3]]
     assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, by_duckdb, pa.table]
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda scan: duckdb.from_arrow(scan).fetchall()]
     for use in uses:
         fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
         use(fresh)
