@@ -21,7 +21,6 @@ from support.streams import response_of, scan_of
 
 import dataaccess as da
 
-DAYS = da.days("2024-01-01", "2024-01-09")
 # Rows of eight days at a service that sends no more than 18.
 MANY = (30, 45, 7, 0, 12, 50, 60, 18)
 # How many of how many responses, their rows, and their days.
