@@ -93,22 +93,17 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
             search_of(connect(server.base_url))
 
 
-def test_a_null_is_not_absent_and_nothing_is_absent_from_nothing(connect: Any) -> None:
-    for records in ([{"n": 1, "text": None}], []):
+def test_nothing_is_absent_where_a_row_has_it_or_no_row_came_or_some_were_cut(connect: Any) -> None:
+    rows: list[dict[str, Any]] = [{"n": 1}, {"n": 2, "text": "a"}]
+    responses: list[Any] = [([{"n": 1, "text": None}], None), ([], None), (rows, None), (rows, 1)]
+    for records, limit in responses:
         with serving(always(response_of(records))) as server:
-            for use in uses_of(scan_of(connect(server.base_url))):
+            for use in uses_of(scan_of(connect(server.base_url), limit=limit)):
                 use()
-
-
-def test_nothing_is_absent_from_a_response_that_was_cut(connect: Any) -> None:
-    with serving(always(response_of([{"n": 1}, {"n": 2, "text": "a"}]))) as server:
+    with serving(always(response_of(rows))) as server:
         client = connect(server.base_url)
-        scan = scan_of(client)
-        assert scan.head(1).stats.absent == []
-        for use in uses_of(scan_of(client, limit=1)):
-            use()
+        assert scan_of(client).head(1).stats.absent == []
         assert client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7, limit=1)
-        assert scan.collect().stats.absent == []
     with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
         for use in [scan_of(connect(server.base_url)).head, *uses_of(scan_of(connect(server.base_url), limit=3))]:
             with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
