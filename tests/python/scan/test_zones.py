@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from support import kinds
 from support.arguments import about
-from support.zones import DAYS, HANOI, ZONE, Platform, codes_of
+from support.zones import DAYS, HANOI, KOLKATA, Platform, codes_of
 
 import dataaccess as da
 
@@ -64,7 +64,7 @@ def test_a_plan_and_a_check_say_both_zones(platform: Platform, scan: da.Scan) ->
 
 
 def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform) -> None:
-    wrong = ZONE["Kolkata"] if platform.source != ZONE["Kolkata"] else HANOI
+    wrong = KOLKATA if platform.source != KOLKATA else HANOI
     client = platform.sandbox.client(timezone=platform.zone, source_timezone=wrong)
     with pytest.warns(da.errors.StrayDayWarning, match=rf"\({wrong}\)"):
         client.scan_codes(ATTRS, allocated_time=da.on(DAYS[2])).collect()
