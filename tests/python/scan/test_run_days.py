@@ -22,7 +22,6 @@ from support.runs import (
     parts,
     responding,
     rows_in,
-    some_days,
     tasks_done,
     values_asked,
 )
@@ -144,12 +143,6 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
 
 
 # Rows of another service.
-
-
-@pytest.fixture
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
 
 
 def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
