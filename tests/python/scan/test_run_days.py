@@ -145,10 +145,10 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
 # Rows of another service.
 
 
-def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
+def scan(client: Any, start: int, stop: int) -> Any:
     """A scan of some days of January 2024, `stop` excluded."""
     days = da.days(f"2024-01-{start:02}", f"2024-01-{stop:02}")
-    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options)
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days)
 
 
 def test_nothing_binds_a_folder_before_the_first_finished_task(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
@@ -179,6 +179,11 @@ def test_synthetic_rows_are_never_mixed_with_others(connect: Any, store: da.Sand
 BIG = 70_001
 
 
+def numbered(**numbers: list[Any]) -> dict[str, list[dict[str, Any]]]:
+    """The records for each value, by their numbers."""
+    return {value: [{"n": number, "text": "x"} for number in each] for value, each in numbers.items()}
+
+
 def types_of(folder: Path) -> list[dict[str, Any]]:
     return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
 
@@ -203,11 +208,7 @@ def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: 
 
 
 def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(connect: Any, tmp_path: Path) -> None:
-    records: dict[str, list[dict[str, Any]]] = {
-        "a": [{"n": 1, "text": "x"}],
-        "b": [{"n": 2, "text": "x"}, {"n": "two", "text": "x"}],
-        "c": [{"n": 3, "text": "x"}],
-    }
+    records = numbered(a=[1], b=[2, "two"], c=[3])
     with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError) as caught:
@@ -227,11 +228,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
 
 
 def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(connect: Any, tmp_path: Path) -> None:
-    records: dict[str, list[dict[str, Any]]] = {
-        "a": [],
-        "b": [{"n": 1, "text": "x"}],
-        "c": [{"n": 2.5, "text": "x"}],
-    }
+    records = numbered(a=[], b=[1], c=[2.5])
     with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
             by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
@@ -267,7 +264,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
 
 
 def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
-    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    (many,) = numbered(a=[*range(BIG)]).values()
     with responding(breaking_off(many, [])) as server:
         report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
