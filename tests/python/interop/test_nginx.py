@@ -45,10 +45,6 @@ http {{
         location /limited/ {{ limit_req zone=all; proxy_pass {service}/; }}
         location /gone/ {{ proxy_pass http://127.0.0.1:{gone}/; }}
     }}
-    server {{
-        listen 127.0.0.1:{plain};
-        location / {{ proxy_pass {service}; }}
-    }}
 }}
 """
 
@@ -56,10 +52,8 @@ http {{
 class Nginx:
     """A running nginx."""
 
-    def __init__(self, folder: Path, secured: int, plain: int) -> None:
-        self._folder, self.ports = folder, (secured, plain)
-        self.secured = f"https://localhost:{secured}"
-        self.plain = f"http://127.0.0.1:{plain}"
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder, self.secured = folder, f"https://localhost:{port}"
 
     def statuses(self, requests: int) -> Counter[str]:
         """The number of responses by status, once it has logged so many requests, which it does afterwards."""
@@ -74,13 +68,12 @@ class Nginx:
 @pytest.fixture
 def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[Nginx]:
     program = found("nginx")
-    front = Nginx(tmp_path, free_port(), free_port())
-    ports = {"secured": front.ports[0], "plain": front.ports[1], "gone": free_port()}
-    configuration = tmp_path / "nginx.conf"
-    configuration.write_text(CONFIGURATION.format(folder=tmp_path, pem=pem, service=sandbox.base_url, **ports))
+    port, configuration = free_port(), tmp_path / "nginx.conf"
+    given = {"folder": tmp_path, "pem": pem, "service": sandbox.base_url, "secured": port, "gone": free_port()}
+    configuration.write_text(CONFIGURATION.format(**given))
     command = (program, "-p", str(tmp_path), "-e", str(tmp_path / "error.log"), "-c", str(configuration))
-    with running(tmp_path, ports["secured"], *command):
-        yield front
+    with running(tmp_path, port, *command):
+        yield Nginx(tmp_path, port)
 
 
 def test_the_same_rows_come_through_tls_and_compression(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
@@ -103,15 +96,6 @@ def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, optio
     with pytest.raises(kinds.Tls) as caught:
         search(connect(front.secured, **{**options, "ca_bundle": other}))
     assert (caught.value.reason, front.statuses(0)) == ("unknown issuer", {})
-
-
-def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(kinds.Tls) as caught:
-        search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
-    assert caught.value.reason == "not TLS"
-    with pytest.raises(da.RequestRejectedError) as rejected:
-        search(connect(front.secured.replace("https://", "http://"), **options))
-    assert (rejected.value.status, "HTTPS" in str(rejected.value.body_excerpt)) == (400, True)
 
 
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:

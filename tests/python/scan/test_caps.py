@@ -22,7 +22,6 @@ from support.streams import response_of, scan_of
 
 import dataaccess as da
 
-DAYS = da.days("2024-01-01", "2024-01-09")
 # Rows of eight days at a service that sends no more than 18.
 MANY = (30, 45, 7, 0, 12, 50, 60, 18)
 # How many of how many responses, their rows, and their days.
@@ -77,8 +76,8 @@ def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_p
     assert len(whole.doubtful_days) == 5
 
 
-def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(uncapped, known_row_cap=41))
+def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(store, known_row_cap=41))
     with pytest.warns(da.IncompleteWarning) as caught:
         report = scan.to_folder(tmp_path)
     assert len(caught) == 1
@@ -87,17 +86,10 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sa
     assert (numbers_in(reason), "known_row_cap" in reason) == (["1", "8", "41", "2024-01-02"], True)
     assert report.warnings == [str(caught[0].message)]
     # What is suspected belongs to the report and not to the folder.
-    assert not by_day(connect(uncapped)).to_folder(tmp_path).maybe_capped
+    assert not by_day(connect(store)).to_folder(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
         scan.to_folder(tmp_path)
-    assert not by_day(connect(uncapped, known_row_cap=42)).to_folder(tmp_path).maybe_capped
-
-
-@pytest.fixture(scope="module")
-def uncapped() -> Iterator[da.Sandbox]:
-    """Days with different numbers of rows, of which no test changes any."""
-    with some_days() as service:
-        yield service
+    assert not by_day(connect(store, known_row_cap=42)).to_folder(tmp_path).maybe_capped
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:
@@ -115,12 +107,11 @@ SEARCHES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> None:
-    with some_days() as service:
-        with pytest.warns(da.IncompleteWarning, match=r" 41 ") as caught:
-            SEARCHES[name](connect(service, known_row_cap=41))
-        assert len(caught) == 1
-        SEARCHES[name](connect(service, known_row_cap=42))
+def test_a_known_cap_is_reported_by_every_search(connect: Any, store: da.Sandbox, name: str) -> None:
+    with pytest.warns(da.IncompleteWarning, match=r" 41 ") as caught:
+        SEARCHES[name](connect(store, known_row_cap=41))
+    assert len(caught) == 1
+    SEARCHES[name](connect(store, known_row_cap=42))
 
 
 def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:

@@ -18,20 +18,15 @@ from support.streams import HEAD, OPENING, client_of, endless, gone, records, re
 import dataaccess as da
 
 
-@pytest.fixture
-def service() -> Any:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
-
-
-def codes(service: da.Sandbox) -> da.Scan:
+def codes(sandbox: da.Sandbox) -> da.Scan:
     """A scan whose schema is known."""
-    return service.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    return sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_asking_for_a_schema_sends_nothing_or_one_request(service: da.Sandbox) -> None:
-    assert pa.schema(codes(service)) == pa.schema([("id", pa.string())])
-    assert len(service.requests) == 0
+def test_asking_for_a_schema_sends_nothing_or_one_request(sandbox: da.Sandbox) -> None:
+    sandbox.clear_requests()
+    assert pa.schema(codes(sandbox)) == pa.schema([("id", pa.string())])
+    assert sandbox.requests == []
     with da.Sandbox() as own:
         own.declare("store", 7, {"size": "number"})
         own.load("store", [{"size": 1}])
@@ -69,8 +64,8 @@ def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
         assert (scan.last_stats.absent, scan.last_stats.extra_keys) == (["text"], {"more": 1})
 
 
-def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:
-    scan = service.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+def test_a_refusal_is_raised_before_anyone_pulls(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for take in (pa.table, pl.DataFrame):
         with pytest.raises(da.PermissionDeniedError):
             take(scan)
@@ -99,8 +94,8 @@ def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
             reader.read_all()
 
 
-def test_another_schema_is_not_made(service: da.Sandbox) -> None:
-    scan = codes(service)
+def test_another_schema_is_not_made(sandbox: da.Sandbox) -> None:
+    scan = codes(sandbox)
     wanted = pa.schema([("id", pa.large_string())])
     reader = pa.RecordBatchReader._import_from_c_capsule(scan.__arrow_c_stream__(wanted.__arrow_c_schema__()))
     assert reader.schema == pa.schema(scan)

@@ -156,22 +156,6 @@ def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
     return response_of([{"n": number, "text": text} for number in numbers])
 
 
-class Nights:
-    """A service whose response for the value 2 changes from night to night."""
-
-    def __init__(self) -> None:
-        self.second = numbered(*range(10))
-
-    def give(self, connection: Any, value: str, _before: int) -> None:
-        connection.sendall(self.second if value == "2" else numbered(*range(10)))
-
-
-@pytest.fixture
-def nights() -> Nights:
-    """A service after whose first night all is there."""
-    return Nights()
-
-
 def contents(folder: Path) -> list[Any]:
     return [pq.read_table(path, partitioning=None).to_pylist() for path in parts(folder)]
 
@@ -190,14 +174,15 @@ WORSE: dict[str, tuple[bytes, str]] = {
 @pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
 @pytest.mark.parametrize("name", WORSE)
 def test_a_good_file_is_not_replaced_by_less(
-    connect: Any, nights: Nights, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    connect: Any, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     response, lacks = WORSE[name]
-    with responding(nights.give) as server:
+    responses = dict.fromkeys(["1", "2", "3"], numbered(*range(10)))
+    with responding(lambda connection, value, _: connection.sendall(responses[value])) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
         scan.to_folder(tmp_path)
         before = contents(tmp_path)
-        nights.second = response
+        responses["2"] = response
         with pytest.warns(da.ShrunkWarning, match=lacks) as caught:
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]

@@ -242,15 +242,10 @@ def test_a_path_is_a_string_a_path_or_a_file_url_as_of_the_call(
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
-        of_home = [f"~/{path.name}", Path("~", path.name)]
-        for given in (
-            path,
-            f"{path.parent}/./{path.name}",
-            path.name,
-            *of_home,
-            path.as_uri(),
-            path.as_uri().replace("//", "//localhost", 1),
-        ):
+        url = path.as_uri()
+        places: list[str | Path] = [path, f"{path.parent}/./{path.name}", path.name, url]
+        places += [url.replace("//", "//localhost", 1), f"~/{path.name}", Path("~", path.name)]
+        for given in places:
             monkeypatch.chdir(path.parent)
             write(scan, kind_of(path), given)
             assert rows_in(path) == rows_of_all(2)

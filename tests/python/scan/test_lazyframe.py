@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import subprocess
 import sys
 import time
@@ -99,14 +100,9 @@ PLANS: dict[str, dict[str, Any]] = {
 times = st.datetimes(FIRST - timedelta(days=3), STOP + timedelta(days=3)).map(lambda time: time.replace(microsecond=0))
 ends = st.sampled_from([datetime.min, datetime.max, date.min, date.max])
 moments = times | times.map(lambda time: time.replace(hour=0, minute=0, second=0)) | times.map(datetime.date)
-COMPARE: list[Callable[[pl.Expr, Any], pl.Expr]] = [
-    lambda column, value: column == value,
-    lambda column, value: column != value,
-    lambda column, value: column < value,
-    lambda column, value: column <= value,
-    lambda column, value: column > value,
+COMPARE: list[Callable[[Any, Any], Any]] = [
+    *[operator.eq, operator.ne, operator.lt, operator.le, operator.gt, pl.Expr.eq_missing],
     lambda column, value: pl.lit(value) <= column,
-    lambda column, value: column.eq_missing(value),
 ]
 compare = st.sampled_from(COMPARE)
 

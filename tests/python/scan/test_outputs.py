@@ -327,13 +327,16 @@ def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.San
     assert chosen.column_names == ["pool_id", "id"]
     assert chosen[5:7].to_pylist() == [{"pool_id": row["pool_id"], "id": row["id"]} for row in rows[5:7]]
     assert [row["allocated_time"] for row in table.to_dicts()] == [str(time) for time in table["allocated_time"]]
-    for bad in (-1, 1.0, False, "1", None):
-        with pytest.raises(da.ValidationError, check=about("n")):
-            table.head(bad)
     # Across batches.
-    several = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).collect()
+    scan = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17"))
+    several = scan.collect()
     for start in (0, 60, 71, 72, 140, 200):
         assert several[start : start + 20]["id"] == several["id"][start : start + 20]
+    wrong: list[Any] = [-1, 1.0, False, "1", None]
+    for bad in wrong:
+        for head in (table.head, scan.head):
+            with pytest.raises(da.ValidationError, check=about("n")):
+                head(bad)
 
 
 @pytest.mark.parametrize(

@@ -299,10 +299,10 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(
     scan_codes = connect(service).scan_codes
     scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03")).to_folder(tmp_path / "days")
     scan_codes(["id"], allocated_time=da.since("2024-01-01")).to_folder(tmp_path / "flat")
-    for until in (None, "2024-01-01"):
-        assert da.folder_status(tmp_path / "days", until=until).missing_days == []
-    for until in ("2024-01-04", date(2024, 1, 4)):
-        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-01-03", "2024-01-04"]
+    missing = ["2024-01-03", "2024-01-04"]
+    ends: list[Any] = [(None, []), ("2024-01-01", []), ("2024-01-04", missing), (date(2024, 1, 4), missing)]
+    for until, days in ends:
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == days
     days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
     # Midnight can pass meanwhile.
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days

@@ -22,7 +22,6 @@ from support.runs import (
     parts,
     responding,
     rows_in,
-    some_days,
     tasks_done,
     values_asked,
 )
@@ -31,11 +30,10 @@ from support.streams import HEAD, response_of
 import dataaccess as da
 
 DAYS = [f"2024-01-{day:02}" for day in range(1, 11)]
-WEEK = da.days("2024-01-01", "2024-01-06")
 
 
-def row(day: int, name: str, **values: Any) -> dict[str, Any]:
-    return {"id": name, "allocated_time": f"2024-01-{day:02} 09:00:00", "code_status": 3, **values}
+def row(day: int, name: str) -> dict[str, Any]:
+    return {"id": name, "allocated_time": f"2024-01-{day:02} 09:00:00", "code_status": 3}
 
 
 @pytest.fixture
@@ -48,10 +46,6 @@ def service() -> Iterator[da.Sandbox]:
 
 def scan_of(client: Any, stop: str = "2024-01-11", attrs: tuple[str, ...] = ("id", "code_status")) -> Any:
     return client.scan_codes([*attrs, "allocated_time"], allocated_time=da.days("2024-01-01", stop))
-
-
-def asked(report: da.FolderReport) -> list[str | None]:
-    return [task.day for task in report.files if task.state != "kept"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +65,7 @@ def test_days_and_ranges_are_requested_again(
     service.load("promotion_code", [row(day, f"{day}-late") for day in range(1, 11)])
     service.clear_requests()
     report = scan.to_folder(tmp_path, refresh=refresh)
-    assert asked(report) == [DAYS[day] for day in days]
+    assert [task.day for task in report.files if task.state != "kept"] == [DAYS[day] for day in days]
     assert len(service.requests) == len(days)
     assert report.rows == len(rows_in(tmp_path)) == 30 + len(days)
 
@@ -134,7 +128,7 @@ def test_the_plan_names_days_that_are_not_over(connect: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.days(today - timedelta(days=3), today + timedelta(days=2)))
     assert re.search(rf"not over: +[23] days: .*{today}, {today + timedelta(days=1)}$", scan.explain())
     assert f"{today}" in scan._repr_html_()
-    old = client.scan_codes(["id", "allocated_time"], allocated_time=WEEK)
+    old = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-06"))
     assert "not over" not in old.explain() + old._repr_html_()
 
 
@@ -152,16 +146,10 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
 # Rows of another service.
 
 
-@pytest.fixture
-def store() -> Iterator[da.Sandbox]:
-    with some_days() as service:
-        yield service
-
-
-def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
+def scan(client: Any, start: int, stop: int) -> Any:
     """A scan of some days of January 2024, `stop` excluded."""
     days = da.days(f"2024-01-{start:02}", f"2024-01-{stop:02}")
-    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options)
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days)
 
 
 @pytest.mark.both_clients
@@ -198,6 +186,11 @@ def test_synthetic_rows_are_never_mixed_with_others(connect: Any, store: da.Sand
 BIG = 70_001
 
 
+def numbered(**numbers: list[Any]) -> dict[str, list[dict[str, Any]]]:
+    """The records for each value, by their numbers."""
+    return {value: [{"n": number, "text": "x"} for number in each] for value, each in numbers.items()}
+
+
 def types_of(folder: Path) -> list[dict[str, Any]]:
     return [dict(pl.read_parquet_schema(part)) for part in parts(folder)]
 
@@ -222,11 +215,7 @@ def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: 
 
 
 def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(connect: Any, tmp_path: Path) -> None:
-    records: dict[str, list[dict[str, Any]]] = {
-        "a": [{"n": 1, "text": "x"}],
-        "b": [{"n": 2, "text": "x"}, {"n": "two", "text": "x"}],
-        "c": [{"n": 3, "text": "x"}],
-    }
+    records = numbered(a=[1], b=[2, "two"], c=[3])
     with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError) as caught:
@@ -246,11 +235,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
 
 
 def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(connect: Any, tmp_path: Path) -> None:
-    records: dict[str, list[dict[str, Any]]] = {
-        "a": [],
-        "b": [{"n": 1, "text": "x"}],
-        "c": [{"n": 2.5, "text": "x"}],
-    }
+    records = numbered(a=[], b=[1], c=[2.5])
     with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
             by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
@@ -286,7 +271,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
 
 
 def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
-    many = [{"n": number, "text": "x"} for number in range(BIG)]
+    (many,) = numbered(a=[*range(BIG)]).values()
     with responding(breaking_off(many, [])) as server:
         report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)

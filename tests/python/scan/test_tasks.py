@@ -255,8 +255,5 @@ def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
     assert (caught.value.operation, caught.value.api_message) == ("scan_items", "no such thing")
     assert [name for part in parts for name in part] == expected
     assert pa.concat_tables(tables).equals(scan.to_arrow())
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as executor:
-        parts = list(executor.map(ids_of, scan.tasks(), timeout=50))
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         assert list(threads.map(ids_of, scan.tasks(), timeout=50)) == parts
-    assert [name for part in parts for name in part] == expected

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from support import kinds
 from support.arguments import about
-from support.zones import DAYS, HANOI, ZONE, Platform, codes_of
+from support.zones import DAYS, HANOI, KOLKATA, Platform, codes_of
 
 import dataaccess as da
 
@@ -64,7 +64,7 @@ def test_a_plan_and_a_check_say_both_zones(platform: Platform, scan: da.Scan) ->
 
 
 def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform) -> None:
-    wrong = ZONE["Kolkata"] if platform.source != ZONE["Kolkata"] else HANOI
+    wrong = KOLKATA if platform.source != KOLKATA else HANOI
     client = platform.sandbox.client(timezone=platform.zone, source_timezone=wrong)
     with pytest.warns(da.errors.StrayDayWarning, match=rf"\({wrong}\)"):
         client.scan_codes(ATTRS, allocated_time=da.on(DAYS[2])).collect()
@@ -91,12 +91,6 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
     assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
 
 
-def by_duckdb(scan: Any) -> Any:
-    assert scan is not None, "found by its name below"
-    relation: Any = duckdb.sql("from scan")
-    return relation.fetchall()
-
-
 def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
     client = platform.sandbox.client(timezone="America/New_York")
     scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
@@ -105,7 +99,7 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
     assert scan.last_stats is not None
     expected = [str(day) for day in DAYS[1:3]]
     assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, by_duckdb, pa.table]
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda scan: duckdb.from_arrow(scan).fetchall()]
     for use in uses:
         fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
         use(fresh)
