@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,15 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.spark_cluster import LOCAL, QUICK_START
 
 import dataaccess as da
 from dataaccess.spark._doubts import Doubts
 
 Read = Callable[..., Any]
-
-# Since Spark 4.1.
-HAS_LOGS = "python_worker_logs" in vars(pytest.importorskip("pyspark.sql.tvf").TableValuedFunction)
 
 MONTH = da.days("2024-01-01", "2024-02-01")
 WEEK = da.days("2024-01-15", "2024-01-22")
@@ -103,26 +96,6 @@ def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: d
         Doubts("error", 7).check(tasks[0], 0, RESPONSE, str(tmp_path / "gone"))
     with pytest.warns(da.DataAccessWarning, match=str(tmp_path / "gone")):
         Doubts("warn", 7).check(tasks[0], 0, RESPONSE, str(tmp_path / "gone"))
-
-
-def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
-    """Each compares the responses that it has received itself."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
-    own = {"DATAACCESS_BASE_URL": capped.base_url, "DATAACCESS_TOKEN": capped.issue_token(["item"])}
-    done = subprocess.run(
-        [sys.executable, Path(__file__).parent / "programs" / "doubts_on_cluster.py", QUICK_START],
-        env=environment | LOCAL | own,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert own["DATAACCESS_TOKEN"] not in done.stdout + done.stderr
-    rows, *warned, error = done.stdout.splitlines()
-    assert int(rows) == 31 * 50
-    assert len(warned) == HAS_LOGS
-    assert all(1 <= int(number) <= 2 for number in warned)
-    assert re.search(r"\bdataaccess\.DoubtfulDataError: request .*\b50\b", error)
 
 
 @pytest.mark.usefixtures("cut_off")
