@@ -11,11 +11,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.forking import in_child
+from support.forking import count, in_child
 from support.killed_runs import killed
-from support.runs import ROWS, by_day, rows_in, some_days, tasks_done
+from support.runs import DAYS, ROWS, by_day, rows_in, some_days, tasks_done
 
 import dataaccess as da
 
@@ -106,6 +107,21 @@ def test_the_event_loop_is_not_blocked_by_a_run(service: da.Sandbox, tmp_path: P
         return turns
 
     assert asyncio.run(main()) > 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_path: Path) -> None:
+    client = service.client()
+    assert count(client) == 0
+
+    def run() -> Any:
+        report = client.scan_codes(allocated_time=DAYS).to_folder(tmp_path)
+        return report.rows, report.kept
+
+    assert in_child(run) == repr((ROWS, 0))
+    assert in_child(run) == repr((ROWS, 8))
+    assert run() == (ROWS, 8)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -55,14 +56,14 @@ class Caller:
             assert is_one_harmless_line(answer["error"]["message"])
         return response.status, answer, response.headers
 
-    def raw(self, method: str, path: str, *lines: str) -> bytes:
+    def raw(self, method: str, path: str, *lines: str, body: bytes = b"") -> bytes:
         """Sends a head with the admin token and these lines, and returns the first bytes of the response."""
         token = f"Authorization: Bearer {self.sandbox.admin_token}"
         head = [f"{method} /__sandbox{path} HTTP/1.1", f"Host: {self.address}", token, *lines, "", ""]
         host, port = self.address.split(":")
         with closing(socket.create_connection((host, int(port)), timeout=30)) as connection:
-            connection.sendall("\r\n".join(head).encode())
-            return connection.recv(65536)
+            connection.sendall("\r\n".join(head).encode() + body)
+            return b"" if body else connection.recv(65536)
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +151,19 @@ def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
     assert call("GET", "/objects/shop/rows?limit=10001")[0] == 400
     shop = next(each for each in call("GET", "/objects")[1] if each["name"] == "shop")
     assert shop == {"name": "shop", "item_type_id": 7, "attributes": {"id": "string", "area": "number"}, "rows": 3}
+
+
+def test_a_client_that_goes_away_during_a_load_loads_nothing(call: Caller) -> None:
+    path, kind = "/objects/customer/rows", "Content-Type: application/x-ndjson"
+    call.raw("POST", path, "Content-Length: 1000000", kind, body=b'{"customer_id": "1"}\n')
+    assert call("GET", path)[1]["total"] == 0
+    lines = b"\n".join(b'{"customer_id": "%d"}' % number for number in range(300_000))
+    call.raw("POST", path, f"Content-Length: {len(lines)}", kind, body=lines)
+    # The load may be complete before the end of the connection is seen, but never half.
+    deadline = time.monotonic() + 30
+    while call("POST", "/objects/customer/rows", b'{"customer_id": "x"}')[0] != 200:
+        assert time.monotonic() < deadline
+    assert call("GET", "/objects/customer/rows?limit=0")[1]["total"] in (1, 300_001)
 
 
 def test_requests_are_listed_from_a_number_on(call: Caller) -> None:

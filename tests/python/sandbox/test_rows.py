@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import os
 import re
+import signal
+import sys
+import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -185,9 +189,27 @@ def test_bools_and_lists_come_back_as_they_were_loaded(make: Callable[[Any], Any
 def test_a_stop_ends_a_load(service: da.Sandbox) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         yield {"store_id": "a"}
+        service.declare("shop", 8, STORE)
+        assert stored(service) == []
         service.stop()
         yield {"store_id": "b"}
         pytest.fail("the load goes on")
 
     with pytest.raises(da.SandboxError):
         service.load("store", rows())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.timeout(40)
+def test_ctrl_c_ends_a_load_whose_rows_do_not_come(service: da.Sandbox) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"store_id": "1"}
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(30)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        service.load("store", rows())
+    assert time.monotonic() - started < 15
+    assert stored(service) == []

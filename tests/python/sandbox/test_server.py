@@ -81,6 +81,11 @@ def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
         everything_works(da.Client(sandbox.base_url, token=sandbox.issue_token()))
         with pytest.raises(da.PermissionDeniedError):
             sandbox.client(scopes=["item", "download"]).download_segment(5637051)
+        earlier = da.Client(sandbox.base_url, token=sandbox.issue_token())
+        sandbox.switch(generic_scope="crm.later")
+        everything_works(da.Client(sandbox.base_url, token=token))
+        with pytest.raises(da.PermissionDeniedError):
+            everything_works(earlier)
 
 
 def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
@@ -156,3 +161,16 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
         assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
+
+
+def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox, plain: PlainService) -> None:
+    own.switch(query_string="refused")
+    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
+    stranger = {"Authorization": "Bearer unknown"}
+    for headers, status in ((large, 413), (encoded, 415)):
+        assert plain.post(SEARCH, b"{}", headers).status == status
+        for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['download'])}"}):
+            assert plain.post(SEARCH, b"{}", headers | token).refusal == "Permission denied"
+        assert plain.post(f"{SEARCH}/", b"{}", headers).status == 404
+    assert plain.post(f"{SEARCH}?a=1", b"{}").status == 400
+    assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"

@@ -98,7 +98,8 @@ def search_at_once(client: da.AsyncClient, number: int, thread: int) -> int:
     async def search(which: int) -> bool:
         name = f"{thread}-{which}-{number}"
         rows = await client.search_items("store", ["id"], da.col("n").equals(name), item_type_id=7)
-        return rows == [{"id": name + PADDING}]
+        assert rows == [{"id": name + PADDING}], name
+        return True
 
     async def main() -> list[bool]:
         return await asyncio.gather(*map(search, range(EACH)))
