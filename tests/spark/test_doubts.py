@@ -56,6 +56,17 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read) -> None:
     assert re.match(r"dataaccess\.DoubtfulDataError: request \d+ of 31 \(2024-01-\d\d\): .*\b50\b", line)
 
 
+@pytest.mark.usefixtures("cut_off")
+def test_a_warning_delivers_the_rows_and_is_in_the_log_of_the_executor(spark: Any, read: Read) -> None:
+    spark.conf.set("spark.sql.pyspark.worker.logging.enabled", "true")
+    rows = read(attrs="id", allocated_time=MONTH, on_doubt="warn").count()
+    assert rows == 31 * 50
+    if hasattr(spark.tvf, "python_worker_logs"):  # since Spark 4.1
+        logs = spark.tvf.python_worker_logs().select("msg").collect()
+        assert sum("IncompleteWarning: request" in row.msg for row in logs) == 1
+    spark.conf.unset("spark.sql.pyspark.worker.logging.enabled")
+
+
 def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
     tasks = client.scan_codes(["id"], allocated_time=days).tasks()

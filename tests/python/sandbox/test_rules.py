@@ -53,6 +53,8 @@ NO_JSON: list[bytes] = [
     *(b"[" * 100_000, b'{"a":' * 100_000, b"itemTypeId=-100", b'<?xml version="1.0"?>'),
     *(b'{"itemTypeName":"' + string + b'"}' for string in (b"\n", rb"\q", rb"\ud800", b"\x80", b"\xed\xa0\x80")),
 ]
+# A message shows its beginning, escaped.
+HOSTILE = "\x1b[31m\u202e\r\n\x00" + "x" * 10_000
 AND_TWICE = json.dumps(customers_of([])).replace('"AND":', '"AND": [], "AND":').encode()
 NO_OBJECTS: list[Any] = [None, True, 7, "a", [], [{}]]
 
@@ -78,6 +80,16 @@ CASES: list[tuple[str, Any, str, int]] = [
     (SEARCH, b"[" * 127 + b"]" * 127, "the body: .*array", 400),
     (SEARCH, b"[" * 128 + b"]" * 128, "the body is not JSON: recursion limit", 400),
     (SEARCH, b'{"itemTypeId":-100,"itemTypeId":-100}', "the body: `itemTypeId` occurs twice", 400),
+    *(
+        (SEARCH, customers_of([ids(KNOWN)], **{name: HOSTILE}), ".*x{30}", 404 if name == "itemTypeName" else 400)
+        for name in ("itemTypeId", "itemTypeName", "attrs", "filters", HOSTILE)
+    ),
+    *(
+        (SEARCH, customers_of([ids(KNOWN, **{name: HOSTILE})]), ".*x{30}", 400)
+        for name in ("column", "operator", "data_type", "value_type", HOSTILE)
+    ),
+    (SEARCH, codes_of({**STATUS, "value": [HOSTILE]}), ".*x{30}", 400),
+    *((DOWNLOAD, EXPORT | {name: HOSTILE}, ".*x{30}", 400) for name in ("scope", "exportId", HOSTILE)),
     (SEARCH, AND_TWICE, r"filters\.OR\[0\]: `AND` occurs twice", 400),
 ]
 
@@ -88,6 +100,7 @@ def test_what_is_sent_is_refused_by_its_place(service: PlainService, case: tuple
     reply = service.post(path, sent)
     assert reply.status == status
     assert re.match(data, reply.refusal)
+    assert len(reply.refusal) <= 500
 
 
 @pytest.mark.slow
