@@ -295,6 +295,9 @@ def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: in
     task = SimpleNamespace(try_number=try_number, max_tries=max_tries)
     context: Any = {"task_instance": task, "dag_run": SimpleNamespace(start_date=BEGIN)}
     assert refresh_since(context, retries=2, lookback=lookback) == expected
+    operator = DataAccessScanOperator(task_id="codes", folder="codes", retries=2, lookback=lookback)
+    scan = da.Client("http://127.0.0.1:9", token="tok").scan_codes(["id"], allocated_time=WEEK)
+    assert (operator._refresh(context, scan, "no-folder", None) == "all") == (expected == EVERYTHING)
 
 
 @pytest.mark.parametrize(
