@@ -88,6 +88,20 @@ def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
             everything_works(earlier)
 
 
+def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox) -> None:
+    own.switch(query_string="refused")
+    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
+    stranger = {"Authorization": "Bearer unknown"}
+    with PlainService(own.base_url, own.issue_token()) as plain:
+        for headers, status in ((large, 413), (encoded, 415)):
+            assert plain.post(DOWNLOAD, b"{}", headers).status == status
+            for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['item'])}"}):
+                assert plain.post(DOWNLOAD, b"{}", headers | token).refusal == "Permission denied"
+            assert plain.post(f"{DOWNLOAD}/", b"{}", headers).status == 404
+        assert plain.post(f"{DOWNLOAD}?a=1", b"{}").status == 400
+        assert plain.post(f"{DOWNLOAD}?a=1", b"{}", stranger).refusal == "Permission denied"
+
+
 def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
     client = connect(own.base_url, token=own.issue_token(expires_in=3600))
     own.advance(3590)
@@ -161,16 +175,3 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
         assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
-
-
-def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox, plain: PlainService) -> None:
-    own.switch(query_string="refused")
-    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
-    stranger = {"Authorization": "Bearer unknown"}
-    for headers, status in ((large, 413), (encoded, 415)):
-        assert plain.post(SEARCH, b"{}", headers).status == status
-        for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['download'])}"}):
-            assert plain.post(SEARCH, b"{}", headers | token).refusal == "Permission denied"
-        assert plain.post(f"{SEARCH}/", b"{}", headers).status == 404
-    assert plain.post(f"{SEARCH}?a=1", b"{}").status == 400
-    assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"
