@@ -34,7 +34,7 @@ def program() -> Path:
     """The program that uses the client, which was generated and passes a strict type checker."""
     TARGET.mkdir(parents=True, exist_ok=True)
     generator, config = Path(sys.executable).with_name("openapi-python-client"), HERE / "python" / "config.yml"
-    description = ["--path", ROOT / "docs" / "openapi.json", "--config", config, "--meta", "none"]
+    description: list[str | Path] = ["--path", ROOT / "docs" / "openapi.json", "--config", config, "--meta", "none"]
     run(generator, "generate", *description, "--overwrite", "--fail-on-warning", "--output-path", TARGET / "generated")
     program = HERE / "python" / "search.py"
     run(sys.executable, "-m", "mypy", "--config-file=", "--strict", program, MYPYPATH=str(TARGET))

@@ -129,7 +129,7 @@ def test_a_client_finds_the_loaded_rows_of_the_oracle(
     elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zones: list[str], draw: Draw
 ) -> None:
     body = draw.draw(item_bodies(table_of_visits, sendable=True))
-    form = draw.draw(st.sampled_from(["array", "string"]))
+    form: Any = draw.draw(st.sampled_from(["array", "string"]))
     for zone in zones:
         with elsewhere[zone].client(timezone=zone, attrs_format=form) as client:
             try:
