@@ -18,7 +18,7 @@ import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import NO_DOUBTS, extras, query, run, tries
-from service import wait_until
+from service import requested_days, wait_until
 from structlog.testing import capture_logs
 
 import dataaccess as da
@@ -221,15 +221,9 @@ def daily(name: str, zone: str = "UTC", cron: str = "15 0 * * *", **options: Any
 
 def days_of(sandbox: da.Sandbox, zone: tzinfo = UTC) -> list[str]:
     """The days that were requested since the last call, in the order of days."""
-    bodies = [request.body for request in sandbox.requests if "filters" in request.body]
+    days = requested_days(sandbox, zone)
     sandbox.clear_requests()
-    times = [
-        condition["value"]
-        for body in bodies
-        for condition in body["filters"]["OR"][0]["AND"]
-        if condition["data_type"] == "datetime"
-    ]
-    return sorted(datetime.fromtimestamp(time / 1000, zone).date().isoformat() for time in times)
+    return sorted(days)
 
 
 def test_the_days_before_are_requested_again(sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path) -> None:

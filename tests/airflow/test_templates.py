@@ -166,7 +166,6 @@ def test_outputs_are_arguments_or_in_texts() -> None:
     assert done.result("found") == ROWS
     assert done.result("several") == ROWS[:1]
     assert {row["allocated_audience"] for row in done.result("operator")} == set(CUSTOMERS)
-    assert rendered(done, "found") == {"where": f"col('customer_id').matches({CUSTOMERS})"}
 
 
 OUTPUTS: dict[str, Callable[[Any], Any]] = {
@@ -195,19 +194,6 @@ def test_a_day_that_is_none_is_refused_when_the_dag_is_read(days: Any) -> None:
         with pytest.raises(da.ValidationError) as refused:
             DataAccessSearchOperator(task_id="refused", attrs=["id"], **given)
         assert refused.value.problems[0].argument in given
-
-
-def rendered(done: Any, task_id: str) -> dict[str, Any]:
-    """The rendered condition of a task, as the web UI shows it."""
-    from airflow.models.renderedtifields import RenderedTaskInstanceFields
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    with create_session() as session:
-        fields = select(RenderedTaskInstanceFields.rendered_fields).where(
-            RenderedTaskInstanceFields.run_id == done.dag_run.run_id, RenderedTaskInstanceFields.task_id == task_id
-        )
-        return {"where": session.scalars(fields).one()["where"]}
 
 
 @task
