@@ -1,15 +1,17 @@
-"""Who can reach the server of a sandbox, and its tokens."""
+"""The sandbox's server under bad clients, and who can reach it."""
 
 from __future__ import annotations
 
 import http.client
+import re
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from support.arguments import about
-from support.plain_http import DOWNLOAD, PlainService
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
 
@@ -117,3 +119,59 @@ def test_no_error_shows_a_token_that_is_none(name: str, given: Any) -> None:
     assert "0123456789" not in str(caught.value)
     with da.Sandbox() as sandbox, pytest.raises(da.ConfigError, check=about("token")):
         sandbox.revoke(given)
+
+
+# Responses to the letter, and what a request has of a sandbox that changes meanwhile.
+
+
+ALL: dict[str, Any] = {"OR": [{"AND": []}]}
+EVERYBODY = {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"], "filters": ALL}
+# 2024-01-01 and a day long ago, in milliseconds.
+NEW_YEAR, LONG_AGO = 1704067200000, 946684800000
+
+
+def codes(attrs: list[str], operator: str, value: int, *conditions: dict[str, Any]) -> dict[str, Any]:
+    time = {"column": "allocated_time", "data_type": "datetime", "operator": operator, "value": value}
+    allocated = {"type": 2, **time, "time_unit": "DAY"}
+    filters = {"OR": [{"AND": [*conditions, allocated]}]}
+    return {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs, "filters": filters}
+
+
+@pytest.fixture
+def plain(own: da.Sandbox) -> Iterator[PlainService]:
+    with PlainService(own.base_url, own.issue_token()) as service:
+        yield service
+
+
+def test_a_search_is_the_specifications_to_the_letter(plain: PlainService) -> None:
+    success = b'{"code":200,"message":"Search Business Object success","data":{"status":true,"data":['
+    reply = plain.search(codes(["id", "allocated_time"], "equals", NEW_YEAR))
+    first = b'{"id":"demo-code-00001","allocated_time":"2024-01-01 00:00:00"},{"id":'
+    assert reply.body.startswith(success + first)
+    assert reply.body.endswith(b'"}]}}')
+    assert reply.headers["server"] == "dataaccess-sandbox"
+    assert plain.search(codes(["id"], "before_date", LONG_AGO)).body == success + b"]}}"
+
+
+# Status, rows, start, end, durations, code and message.
+@pytest.mark.parametrize(
+    ("advance", "values"), [(0, '1,null,"T",null,null,null,null'), (3600, '2,42,"T","T",3600000,200,"OK"')]
+)
+def test_a_download_is_the_specifications_to_the_letter(
+    own: da.Sandbox, plain: PlainService, advance: int, values: str
+) -> None:
+    export = own.start_export(rows=42, seconds=3600)
+    own.advance(advance)
+    reply = plain.post(DOWNLOAD, {"scope": "download", "exportId": export})
+    body = re.sub(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', '"T"', reply.body.decode())
+    names = ["exportStatus", "exportedRows", "startTime", "endTime", "durations", "responseCode", "responseMessage"]
+    entry = ",".join(f'"{name}":{value}' for name, value in zip(names, values.split(","), strict=True))
+    expected = f'{{"code":200,"message":"Success","data":{{"entries":[{{{entry}}}],"meta":{{"total":1}}}},'
+    assert re.fullmatch(re.escape(expected) + r'"codeMessage":null,"duration":"\d+ms"\}', body)
+
+
+def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService) -> None:
+    search = codes(["id"], "equals", NEW_YEAR)
+    for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
+        assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
+    assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200

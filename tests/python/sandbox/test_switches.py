@@ -63,15 +63,6 @@ def search_of_codes(**members: Any) -> dict[str, Any]:
     return body
 
 
-def test_only_a_promotion_code_search_needs_its_content_type() -> None:
-    members = {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"]}
-    customers = {**members, "filters": {"OR": [{"AND": []}]}}
-    with plain() as service:
-        for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
-            assert service.post(SEARCH, search_of_codes(), {"Content-Type": kind}).status == status
-        assert service.post(SEARCH, customers, {"Content-Type": "text/plain"}).status == 200
-
-
 @pytest.mark.parametrize(
     ("switch", "member"),
     [("value_type", {"value_type": "normal"}), ("code_condition_type", {"condition_type": "comp_attr"})],
