@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import scratch  # noqa: F401 - first, as Airflow reads its settings at import
-from store import Store, running_store
+from support.objects import Store, forwarded, moto_server
 
 import dataaccess as da
 
@@ -46,17 +46,16 @@ def _api() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _store() -> Iterator[Store]:
-    with running_store() as store:
-        yield store
+def _moto() -> Iterator[int]:
+    with moto_server() as port:
+        yield port
 
 
 @pytest.fixture
-def store(_store: Store) -> Iterator[Store]:
-    """A new bucket of an S3 server."""
-    _store.make()
-    yield _store
-    _store.respond = lambda _request: None
+def store(_moto: int) -> Iterator[Store]:
+    """A new bucket of an S3 server, which is an STS server too."""
+    with forwarded(_moto) as store:
+        yield store
 
 
 @pytest.fixture

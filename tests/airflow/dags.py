@@ -80,33 +80,6 @@ def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime 
     return Run(dag.test(run_conf=conf, logical_date=logical_date))
 
 
-def clear(done: Run, dag: Any, task_id: str) -> None:
-    """Clears a task, as the web UI does, and runs it again with its retries."""
-    from airflow.models.taskinstance import TaskInstance, clear_task_instances
-    from airflow.sdk.definitions.dag import _run_task
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    found = select(TaskInstance).where(TaskInstance.run_id == done.dag_run.run_id, TaskInstance.task_id == task_id)
-    found = found.where(TaskInstance.dag_id == done.dag_run.dag_id)
-    with create_session() as session:
-        task = session.scalars(found).one()
-        clear_task_instances([task], session)
-        task.dag_run.set_state("running")
-    state = None
-    while state in (None, "up_for_retry"):
-        with create_session() as session:
-            task = session.scalars(found).one()
-            # What the scheduler does.
-            task.try_number += 1
-            task.state = "scheduled"
-            session.flush()
-            session.expunge(task)
-        _run_task(ti=task, task=dag.get_task(task_id))
-        with create_session() as session:
-            state = session.scalars(found).one().state
-
-
 def tries(done: Any, task_id: str) -> int:
     """How often a task was tried."""
     (task,) = [task for task in done.dag_run.get_task_instances() if task.task_id == task_id]

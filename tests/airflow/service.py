@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, tzinfo
 
 import dataaccess as da
 
@@ -16,6 +17,14 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"not within 30 s: {what}"
         time.sleep(0.02)
+
+
+def requested_days(sandbox: da.Sandbox, zone: tzinfo = UTC) -> list[str]:
+    """The days of the searches in the log of a service."""
+    bodies = [request.body for request in sandbox.requests if "filters" in request.body]
+    conditions = [condition for body in bodies for condition in body["filters"]["OR"][0]["AND"]]
+    times = [condition["value"] for condition in conditions if condition["data_type"] == "datetime"]
+    return [datetime.fromtimestamp(time / 1000, zone).date().isoformat() for time in times]
 
 
 @contextmanager

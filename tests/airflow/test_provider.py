@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import pickle
 import re
@@ -16,7 +15,6 @@ import pytest
 from scratch import READS_FORMS
 
 import dataaccess as da
-import dataaccess.airflow
 from dataaccess._core.secret import Secret
 from dataaccess.airflow import DataAccessHook
 from dataaccess.airflow.connection import base_url
@@ -155,20 +153,3 @@ def test_airflow_2_is_refused_in_words(tmp_path: Path) -> None:
             text=True,
         )
         assert re.search(r"^ImportError: dataaccess\.airflow .*\b3\.1\.8\b.*\b2\.11\.2\b", done.stderr, re.MULTILINE)
-
-
-def test_one_module_imports_airflow() -> None:
-    """Its versions have names in different modules."""
-    for file in Path(dataaccess.airflow.__file__).parent.glob("*.py"):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        checked = [
-            node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
-        ]
-        nodes = [node for part in checked for node in ast.walk(part)]
-        names = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
-        names += [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
-        # Other providers are imported where their connections are read.
-        found = [name for name in names if name and name.startswith("airflow.") and ".providers." not in name]
-        assert not found or file.name == "compat.py", (
-            f"{file.name} imports {found}: import from dataaccess.airflow.compat"
-        )

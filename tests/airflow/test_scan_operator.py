@@ -17,8 +17,8 @@ import msgspec
 import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
-from dags import NO_DOUBTS, Run, clear, extras, query, run, tries
-from service import at_request, wait_until
+from dags import NO_DOUBTS, extras, query, run, tries
+from service import requested_days, wait_until
 from structlog.testing import capture_logs
 
 import dataaccess as da
@@ -221,15 +221,9 @@ def daily(name: str, zone: str = "UTC", cron: str = "15 0 * * *", **options: Any
 
 def days_of(sandbox: da.Sandbox, zone: tzinfo = UTC) -> list[str]:
     """The days that were requested since the last call, in the order of days."""
-    bodies = [request.body for request in sandbox.requests if "filters" in request.body]
+    days = requested_days(sandbox, zone)
     sandbox.clear_requests()
-    times = [
-        condition["value"]
-        for body in bodies
-        for condition in body["filters"]["OR"][0]["AND"]
-        if condition["data_type"] == "datetime"
-    ]
-    return sorted(datetime.fromtimestamp(time / 1000, zone).date().isoformat() for time in times)
+    return sorted(days)
 
 
 def test_the_days_before_are_requested_again(sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path) -> None:
@@ -247,23 +241,21 @@ def test_the_days_before_are_requested_again(sandbox: da.Sandbox, connect: Calla
     ]
 
 
-@pytest.mark.parametrize("lookback", [0, 3])
-def test_the_retry_of_a_cleared_task_keeps_what_its_run_has(
-    sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path, lookback: int
-) -> None:
-    connect(extra={"retry_for": 0, "concurrency": 1})
-    # From now on, `Date` of a response is later than the clock of this machine, which counts to the millisecond.
-    sandbox.advance(3600)
-    with daily("cleared_retried", cron="15 0 * * MON") as dag:
-        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], lookback=lookback, retries=1)
-    done = run(dag, logical_date=datetime(2024, 1, 16, tzinfo=UTC))
-    count = 7 + lookback
-    assert len(days_of(sandbox)) == count
-    with sandbox.fault("cut", after_bytes=200, after=4, times=1) as fault:
-        clear(done, dag, "codes")
-    # The retry requests the day that failed, and no other.
-    assert (fault.hits, tries(done, "codes"), len(days_of(sandbox))) == (1, 3, count + 1)
-    assert done.result("codes")["kept"] == count - 1
+def test_the_retry_of_a_run_that_looks_back_keeps_what_its_run_has(connect: Callable[..., str], tmp_path: Path) -> None:
+    # `dag.test()` begins a run at its logical date: the service has the clock of that time.
+    monday = datetime(2024, 1, 16, tzinfo=UTC)
+    with da.Sandbox.demo(now=monday - timedelta(hours=1)) as service:
+        connect(host=service.base_url, password=service.issue_token(), extra={"retry_for": 0, "concurrency": 1})
+        with daily("looks_back_and_retries", cron="15 0 * * MON") as dag:
+            DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], lookback=3, retries=1)
+        run(dag, logical_date=monday)
+        assert len(days_of(service)) == 10
+        service.advance(7200)
+        with service.fault("cut", after_bytes=200, after=4, times=1) as fault:
+            done = run(dag, logical_date=monday)
+        # The retry requests the day that failed, and no other.
+        assert (fault.hits, tries(done, "codes"), len(days_of(service))) == (1, 2, 11)
+    assert done.result("codes")["kept"] == 9
 
 
 @pytest.mark.parametrize("interval", [{}, {"data_interval_start": BEGIN, "data_interval_end": BEGIN}])
@@ -297,6 +289,9 @@ def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: in
     task = SimpleNamespace(try_number=try_number, max_tries=max_tries)
     context: Any = {"task_instance": task, "dag_run": SimpleNamespace(start_date=BEGIN)}
     assert refresh_since(context, retries=2, lookback=lookback) == expected
+    operator = DataAccessScanOperator(task_id="codes", folder="codes", retries=2, lookback=lookback)
+    scan = da.Client("http://127.0.0.1:9", token="tok").scan_codes(["id"], allocated_time=WEEK)
+    assert (operator._refresh(context, scan, "no-folder", None) == "all") == (expected == EVERYTHING)
 
 
 @pytest.mark.parametrize(
@@ -417,44 +412,12 @@ def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
         assert "2024-01-14 00:00:00" in line["event"]
 
 
-@pytest.fixture
-def late(connect: Callable[..., str]) -> Iterator[Callable[[Callable[[], Run]], Run]]:
-    """Runs what is retried once; the rows of the day are there from the second request on."""
-    with da.Sandbox() as service:
-        connect(host=service.base_url, password=service.issue_token())
-        row = {"id": "a", "allocated_time": "2024-01-15 09:00:00"}
-
-        def during(act: Callable[[], Run]) -> Run:
-            with at_request(service, 2, lambda: service.load("promotion_code", [row])):
-                return act()
-
-        yield during
-
-
-@pytest.mark.parametrize("kind", ["folder", "rows"])
-def test_rows_that_come_late_are_there_after_a_retry(
-    dag: DAG, late: Callable[[Callable[[], Run]], Run], kind: str, tmp_path: Path
-) -> None:
-    shared: dict[str, Any] = {"task_id": "codes", "allocated_time": ON_15, "attrs": ["id"], "retries": 1}
-    shared["fail_on_empty"] = True
-    with dag:
-        if kind == "folder":
-            DataAccessScanOperator(folder=str(tmp_path / "codes"), **shared)
-        else:
-            DataAccessSearchOperator(**shared)
-    done = late(lambda: run(dag))
-
-    assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 2)
-    result = done.result("codes")
-    assert (len(result) if kind == "rows" else result["rows"]) == 1
-
-
-def test_a_result_without_rows_fails_and_replaces_no_file(
-    dag: DAG, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_a_result_without_rows_fails_replaces_no_file_and_is_requested_again_by_a_retry(
+    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = tmp_path / "codes.parquet"
     before.write_text("of yesterday")
-    none: dict[str, Any] = {"allocated_time": da.on("2023-01-15"), "attrs": ["id"], "fail_on_empty": True}
+    none: dict[str, Any] = {"allocated_time": da.on("2023-01-15"), "attrs": ["id"], "fail_on_empty": True, "retries": 1}
     with dag:
         DataAccessSearchOperator(task_id="file", path=str(before), **none)
         DataAccessSearchOperator(task_id="rows", **none)
@@ -463,5 +426,7 @@ def test_a_result_without_rows_fails_and_replaces_no_file(
     done = run(dag)
 
     assert {task for task, state in done.states.items() if state == "success"} == {"some"}
+    assert [tries(done, task) for task in ("file", "rows", "folder", "some")] == [2, 2, 2, 1]
+    assert len(days_of(sandbox)) == 7
     assert before.read_text() == "of yesterday"
     assert "no rows of 2023-01-15, and fail_on_empty=True" in "".join(capfd.readouterr())

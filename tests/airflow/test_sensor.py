@@ -52,21 +52,17 @@ def test_it_waits_until_the_export_has_ended(dag: DAG, sandbox: da.Sandbox, *, d
 
 
 @pytest.mark.parametrize("deferrable", [False, True])
-def test_a_failed_export_is_not_retried(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
-    with export(sandbox, ends_at=2, succeeds=False) as export_id:
-        sensor(dag, export_id, deferrable=deferrable, retries=3)
-        done = run(dag)
-    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
-
-
-@pytest.mark.parametrize("deferrable", [False, True])
-@pytest.mark.parametrize(("codes", "state"), [([200, 500], "success"), ([0], "failed")])
-def test_the_sensor_knows_the_codes_of_success(
-    dag: DAG, sandbox: da.Sandbox, codes: list[int], state: str, *, deferrable: bool
+@pytest.mark.parametrize(
+    ("options", "state"),
+    [({}, "failed"), ({"success_codes": [200, 500]}, "success"), ({"check": False}, "success")],
+)
+def test_an_export_that_failed_is_judged_by_its_codes_and_not_retried(
+    dag: DAG, sandbox: da.Sandbox, options: dict[str, Any], state: str, *, deferrable: bool
 ) -> None:
     with export(sandbox, ends_at=2, succeeds=False) as export_id:
-        sensor(dag, export_id, deferrable=deferrable, success_codes=codes)
-        assert run(dag).states == {"ended": state}
+        sensor(dag, export_id, deferrable=deferrable, retries=3, **options)
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": state}, 1)
 
 
 def test_a_refused_token_ends_the_trigger_without_a_retry(dag: DAG, sandbox: da.Sandbox, token: str) -> None:
@@ -218,22 +214,6 @@ def test_a_time_out_names_the_open_entries(
     ):
         timed_out(task)
     assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
-
-
-def test_the_trigger_is_made_again_from_what_is_stored() -> None:
-    path, stored = DataAccessSegmentExportTrigger(7, 30, "cdp").serialize()
-    assert path == "dataaccess.airflow.trigger.DataAccessSegmentExportTrigger"
-    assert DataAccessSegmentExportTrigger(**stored).serialize() == (
-        path,
-        {
-            "export_id": 7,
-            "poll_interval": 30,
-            "dataaccess_conn_id": "cdp",
-            "check": False,
-            "success_codes": [200],
-            "until": None,
-        },
-    )
 
 
 def test_hundreds_of_waits_cost_one_process_little(sandbox: da.Sandbox) -> None:

@@ -10,13 +10,13 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dags import query
 from scratch import READS_FORMS
+from service import requested_days
 from standalone import Airflow, standalone
 
 import dataaccess as da
@@ -81,7 +81,7 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(scheduler: tuple[Airflow
         scan = airflow.wait_for("the scan", lambda: running(airflow, run, "scan"), 60)
         os.kill(scan["pid"], signal.SIGKILL)
         done = {path.parent.name.removeprefix("day=") for path in folder.glob("scan/*/*.parquet")}
-        before = len(sandbox.requests)
+        before = len(requested_days(sandbox))
         airflow.wait_for("the retry", lambda: running(airflow, run, "scan", 2), 300)
         mapped = airflow.wait_for("a mapped task", lambda: running(airflow, run, "mapped"), 300)
         os.kill(mapped["pid"], signal.SIGKILL)
@@ -91,7 +91,7 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(scheduler: tuple[Airflow
     assert (tries["scan", -1], tries["mapped", mapped["map_index"]]) == (2, 2)
     asset_events = airflow.request("GET", "/api/v2/assets/events")["asset_events"]
     # The mapped tasks ask for the later days.
-    again = Counter(requested(sandbox, before))
+    again = Counter(requested_days(sandbox)[before:])
     client = sandbox.client()
     expected = {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in DAYS}
     assert 3 <= len(done) < len(DAYS)
@@ -121,15 +121,15 @@ def test_days_are_requested_again_but_not_by_the_retry_of_a_task_that_was_killed
         return run
 
     def kill_after_two_days(run: str, try_number: int) -> None:
-        airflow.wait_for("the third request", lambda: len(requested(sandbox)) > 2, 300)
+        airflow.wait_for("the third request", lambda: len(requested_days(sandbox)) > 2, 300)
         task = airflow.wait_for("the task", lambda: running(airflow, run, "scan", try_number, "daily"), 60)
         os.kill(task["pid"], signal.SIGKILL)
         wait(airflow, run, "daily")
         # The request in flight is sent twice.
-        assert (sorted(set(requested(sandbox))), len(requested(sandbox))) == (days, 5)
+        assert (sorted(set(requested_days(sandbox))), len(requested_days(sandbox))) == (days, 5)
 
     wait(airflow, start(16), "daily")
-    assert sorted(requested(sandbox)) == [f"2024-01-{day}" for day in (12, 13, 14, 15)]
+    assert sorted(requested_days(sandbox)) == [f"2024-01-{day}" for day in (12, 13, 14, 15)]
 
     days = [f"2024-01-{day}" for day in (13, 14, 15, 16)]
     with sandbox.fault("delay", seconds=3, path="search"):
@@ -149,11 +149,6 @@ def wait(airflow: Airflow, run: str, dag: str) -> None:
     assert state == "success", json.dumps(tasks(airflow, run, dag), indent=1)
 
 
-def requested(sandbox: da.Sandbox, before: int = 0) -> list[str]:
-    """The days of the requests since a number of them."""
-    return [day_of(request.body) for request in sandbox.requests[before:] if "filters" in request.body]
-
-
 def ended(airflow: Airflow, run: str, dag: str = "killed") -> str | None:
     state = airflow.request("GET", f"/api/v2/dags/{dag}/dagRuns/{run}")["state"]
     return state if state in ("success", "failed") else None
@@ -162,11 +157,6 @@ def ended(airflow: Airflow, run: str, dag: str = "killed") -> str | None:
 def states(airflow: Airflow, run: str, dag: str) -> list[tuple[str, int, str]]:
     """Each task with its index and its state."""
     return [(task["task_id"], task["map_index"], task["state"]) for task in tasks(airflow, run, dag)]
-
-
-def day_of(body: dict[str, Any]) -> str:
-    """The day that a request asked for."""
-    return datetime.fromtimestamp(body["filters"]["OR"][0]["AND"][0]["value"] / 1000, UTC).date().isoformat()
 
 
 def assert_nowhere(token: str, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG, Asset, ObjectStoragePath
 from dags import NO_DOUBTS, extras, run, tries
-from store import Request, Store
+from support.objects import Request, Store, error
 
 import dataaccess as da
 from dataaccess.airflow import (
@@ -47,11 +48,23 @@ def aws(connect: Callable[..., str], store: Store) -> Callable[..., None]:
     """Sets the connection `aws` to the S3 server."""
 
     def aws(login: str | None = None, **extra: Any) -> None:
-        extra = {"endpoint_url": store.url, "region_name": "us-east-1", **extra}
+        extra = {"endpoint_url": store.endpoint, "region_name": "us-east-1", **extra}
         password = None if login is None else "secret"
         connect("aws", conn_type="aws", host=None, login=login, password=password, extra=extra)
 
     return aws
+
+
+def key_of(request: Request) -> str:
+    """The access key of the signature of a request."""
+    found = re.search("Credential=([^/]+)/", request.headers["authorization"])
+    assert found
+    return found[1]
+
+
+def keys_of(store: Store) -> set[str]:
+    """The access keys with which the objects of the bucket were requested."""
+    return {key_of(request) for request in store.requests if request.path.startswith(f"/{store.bucket}")}
 
 
 def options_of(place: Any) -> dict[str, str]:
@@ -78,7 +91,7 @@ def test_every_operator_writes_as_the_connection_says(
 ) -> None:
     login, extra, key = IDENTITIES[name]
     # The endpoint of S3 alone, and that of STS, which the common endpoint is not for.
-    endpoints = {service: {"endpoint_url": store.url} for service in ("s3", "sts")}
+    endpoints = {service: {"endpoint_url": store.endpoint} for service in ("s3", "sts")}
     aws(login, **extra, endpoint_url="http://127.0.0.1:1", service_config=endpoints)
     bucket = f"s3://aws@{store.bucket}"
     with dag:
@@ -91,14 +104,15 @@ def test_every_operator_writes_as_the_connection_says(
     done = run(dag)
 
     assert set(done.states.values()) == {"success"}
-    signed_by = store.keys
+    signed_by = keys_of(store)
     assert signed_by == {key} if key else all(found.startswith("ASIA") for found in signed_by)
-    assumed = [found.key for found in store.requests if found.path == "/"]
+    assumed = [key_of(request) for request in store.requests if request.path == "/"]
     assert set(assumed) == (set() if key else {"of-the-login"})
-    assert {bool(found.token) for found in store.requests if found.key in signed_by} == {key is None}
+    has_token = {"x-amz-security-token" in request.headers for request in store.requests if request.path != "/"}
+    assert has_token == {key is None}
 
     days = [f"scan/day=2024-01-{day:02}/part-0.parquet" for day in range(8, 15)]
-    assert store.names == ["codes.jsonl.gz", "codes.parquet", *days]
+    assert store.names() == ["codes.jsonl.gz", "codes.parquet", *days]
     assert done.result("scan")["folder"] == f"s3://{store.bucket}/scan"
     for task, file in (("parquet", "codes.parquet"), ("gz", "codes.jsonl.gz")):
         written = {"path": f"s3://{store.bucket}/{file}", "rows": 73, **NO_DOUBTS}
@@ -109,18 +123,18 @@ def test_a_retry_gets_new_credentials_of_a_role_and_keeps_what_is_done(
     dag: DAG, aws: Callable[..., None], connect: Callable[..., str], store: Store
 ) -> None:
     connect(extra={"concurrency": 1})
-    aws("of-the-login", role_arn=ROLE, service_config={"sts": {"endpoint_url": store.url}})
+    aws("of-the-login", role_arn=ROLE, service_config={"sts": {"endpoint_url": store.endpoint}})
     expired: set[str] = set()
 
-    def respond(request: Request) -> tuple[str, str] | None:
-        if "day=2024-01-11" in request.path and not expired:
-            expired.add(request.key)
+    def expire(request: Request) -> tuple[int, str] | None:
+        if "2024-01-11" in request.path and not expired:
+            expired.add(key_of(request))
         # The lock would outlive its run by two minutes otherwise, for which no test waits.
-        if request.key in expired and "part-0" in request.path:
-            return "403 Forbidden", "<Error><Code>ExpiredToken</Code><Message>expired</Message></Error>"
+        if key_of(request) in expired and "part-0" in request.path:
+            return 403, error("ExpiredToken")
         return None
 
-    store.respond = respond
+    store.hook = expire
     with dag:
         DataAccessScanOperator(
             task_id="week",
@@ -133,7 +147,7 @@ def test_a_retry_gets_new_credentials_of_a_role_and_keeps_what_is_done(
     assert (done.states, tries(done, "week")) == ({"week": "success"}, 2)
     result = done.result("week")
     assert result["kept"] > 0
-    assert (result["new"] + result["kept"], len(store.keys)) == (7, 2)
+    assert (result["new"] + result["kept"], len(keys_of(store))) == (7, 2)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +228,7 @@ def test_the_config_of_the_connection_is_followed(aws: Callable[..., None], stor
         "aws_access_key_id": "of-the-login",
         "aws_secret_access_key": "secret",
         "aws_region": "us-east-1",
-        "aws_endpoint_url": store.url,
+        "aws_endpoint_url": store.endpoint,
         "aws_allow_http": "true",
     }
     assert options() == given
@@ -256,10 +270,10 @@ def test_an_azure_connection_becomes_options(
 def test_azure_and_google_get_the_credentials_of_their_connections(
     dag: DAG, connect: Callable[..., str], store: Store
 ) -> None:
-    store.respond = lambda _request: ("404 Not Found", "<Error><Code>Nothing</Code></Error>")
-    connect("azure", conn_type="wasb", host=f"{store.url}/account", login="account", password=KEY)
+    store.hook = lambda _request: (404, error("Nothing"))
+    connect("azure", conn_type="wasb", host=f"{store.endpoint}/account", login="account", password=KEY)
     key = {
-        "gcs_base_url": store.url,
+        "gcs_base_url": store.endpoint,
         "disable_oauth": True,
         "client_email": "etl@example.com",
         "private_key": "none",
@@ -274,7 +288,7 @@ def test_azure_and_google_get_the_credentials_of_their_connections(
         DataAccessScanOperator(task_id="google", folder="gs://google@box/codes", allocated_time=WEEK)
     run(dag)
     # The key of Google names the server, and that it takes no token.
-    sent = {request.path: request.authorization.partition(":")[0] for request in store.requests}
+    sent = {request.path: request.headers.get("authorization", "").partition(":")[0] for request in store.requests}
     assert sent == {"/account/box": "SharedKey account", "/box": ""}
 
 

@@ -101,44 +101,45 @@ def test_a_text_of_a_list_is_a_list(*, is_native: bool) -> None:
 
 
 LISTED = {"OR": [{"AND": [{"attribute": "customer_id", "operator": "matches", "value": "{{ params.customers }}"}]}]}
-WRONG = {
-    "audience_csv": lambda: of_audience("audience_csv", "{{ params.csv }}"),
-    "audience_nested": lambda: of_audience("audience_nested", ["{{ params.python }}"]),
-    "audience_empty": lambda: of_audience("audience_empty", "{{ params.empty }}"),
-    "audience_none": lambda: of_audience("audience_none", "{{ params.none }}"),
-    "audience_pulled": lambda: of_audience("audience_pulled", "{{ ti.xcom_pull('nothing') }}"),
-    "audience_output": lambda: of_audience("audience_output", nothing()),
-    "audience_missing": lambda: of_audience("audience_missing", "{{ params.missing }}"),
-    "attrs": lambda: DataAccessSearchOperator(
-        task_id="attrs", item_type_name="customer", attrs="{{ params.csv }}", where=None
-    ),
-    "where_none": lambda: search("where_none", "{{ params.none }}"),
-    "where_csv": lambda: search("where_csv", "col('customer_id').matches('{{ params.csv }}')"),
-    "where_python": lambda: search("where_python", "col('customer_id').matches('{{ params.python }}')"),
-    "where_json": lambda: search("where_json", "col('customer_id').matches('{{ params.json }}')"),
-    "where_split": lambda: search("where_split", "col('customer_id').matches({{ params.python.split(',') }})"),
-    "where_set": lambda: search("where_set", 'col("customer_id").equals("{{ params.set }}")'),
-    "where_keys": lambda: search("where_keys", "col('a').equals(\"{{ {'a': 1} }}\")"),
-    "where_empty": lambda: search("where_empty", "col('customer_id').equals('{{ params.empty }}')"),
-    "where_no": lambda: search("where_no", "col('customer_id').equals('{{ params.none }}')"),
-    "filters": lambda: search(
-        "filters",
-        {"OR": [{"AND": [{"column": "customer_id", "operator": "equals", "value": "{{ params.empty }}"}]}]},
-    ),
-    "filters_list": lambda: search("filters_list", LISTED),
-    "filters_text": lambda: search("filters_text", json.dumps(LISTED)),
-    "output": lambda: search("output", "col('customer_id').matches({{ ti.xcom_pull('nothing') }})"),
+EQUALS_EMPTY = {"OR": [{"AND": [{"column": "customer_id", "operator": "equals", "value": "{{ params.empty }}"}]}]}
+WRONG_AUDIENCES = {
+    "csv": "{{ params.csv }}",
+    "nested": ["{{ params.python }}"],
+    "empty": "{{ params.empty }}",
+    "none": "{{ params.none }}",
+    "pulled": "{{ ti.xcom_pull('nothing') }}",
+    "missing": "{{ params.missing }}",
+}
+WRONG_CONDITIONS = {
+    "none": "{{ params.none }}",
+    "csv": "col('customer_id').matches('{{ params.csv }}')",
+    "python": "col('customer_id').matches('{{ params.python }}')",
+    "json": "col('customer_id').matches('{{ params.json }}')",
+    "split": "col('customer_id').matches({{ params.python.split(',') }})",
+    "set": 'col("customer_id").equals("{{ params.set }}")',
+    "keys": "col('a').equals(\"{{ {'a': 1} }}\")",
+    "empty": "col('customer_id').equals('{{ params.empty }}')",
+    "no": "col('customer_id').equals('{{ params.none }}')",
+    "filters": EQUALS_EMPTY,
+    "filters_list": LISTED,
+    "filters_text": json.dumps(LISTED),
+    "pulled": "col('customer_id').matches({{ ti.xcom_pull('nothing') }})",
 }
 
 
 @NATIVE
 def test_what_would_find_nothing_is_an_error(sandbox: da.Sandbox, *, is_native: bool) -> None:
     with a_dag("wrong", is_native=is_native, default_args={"retries": 2}, template_undefined=Undefined) as dag:
-        for make in WRONG.values():
-            make()
+        DataAccessSearchOperator(task_id="attrs", item_type_name="customer", attrs="{{ params.csv }}")
+        of_audience("output", nothing())
+        for name, audience in WRONG_AUDIENCES.items():
+            of_audience(f"audience_{name}", audience)
+        for name, where in WRONG_CONDITIONS.items():
+            search(f"where_{name}", where)
     done = run(dag)
-    assert {name: done.states[name] for name in WRONG} == dict.fromkeys(WRONG, "failed")
-    assert {name: tries(done, name) for name in WRONG} == dict.fromkeys(WRONG, 1)
+    wrong = dag.task_ids
+    wrong.remove("nothing")
+    assert {name: (done.states[name], tries(done, name)) for name in wrong} == dict.fromkeys(wrong, ("failed", 1))
     assert sandbox.requests == []
 
 
@@ -165,7 +166,6 @@ def test_outputs_are_arguments_or_in_texts() -> None:
     assert done.result("found") == ROWS
     assert done.result("several") == ROWS[:1]
     assert {row["allocated_audience"] for row in done.result("operator")} == set(CUSTOMERS)
-    assert rendered(done, "found") == {"where": f"col('customer_id').matches({CUSTOMERS})"}
 
 
 OUTPUTS: dict[str, Callable[[Any], Any]] = {
@@ -194,19 +194,6 @@ def test_a_day_that_is_none_is_refused_when_the_dag_is_read(days: Any) -> None:
         with pytest.raises(da.ValidationError) as refused:
             DataAccessSearchOperator(task_id="refused", attrs=["id"], **given)
         assert refused.value.problems[0].argument in given
-
-
-def rendered(done: Any, task_id: str) -> dict[str, Any]:
-    """The rendered condition of a task, as the web UI shows it."""
-    from airflow.models.renderedtifields import RenderedTaskInstanceFields
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    with create_session() as session:
-        fields = select(RenderedTaskInstanceFields.rendered_fields).where(
-            RenderedTaskInstanceFields.run_id == done.dag_run.run_id, RenderedTaskInstanceFields.task_id == task_id
-        )
-        return {"where": session.scalars(fields).one()["where"]}
 
 
 @task

@@ -11,14 +11,16 @@ import sys
 import pytest
 
 PROGRAM = """
-import sys
+import asyncio, sys
 sys.modules[{missing!r}] = None
 import dataaccess as da
-scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-try:
-    scan.{use}()
-except ImportError as error:
-    print(error)
+for kind in (da.Client, da.AsyncClient):
+    scan = kind("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    try:
+        asyncio.run(scan.{use}())
+    except ImportError as error:
+        print(error)
+    assert scan.last_stats is None, "a request was sent for a form that cannot be made"
 """
 
 
@@ -33,6 +35,6 @@ except ImportError as error:
 )
 def test_it_names_the_package(use: str, missing: str, command: str) -> None:
     words = [sys.executable, "-W", "ignore", "-c", PROGRAM.format(use=use, missing=missing)]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
-    assert shown.startswith(f"{missing} ")
-    assert shown.endswith(f": {command}")
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(shown) == 2
+    assert all(line.startswith(f"{missing} ") and line.endswith(f": {command}") for line in shown)

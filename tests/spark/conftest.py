@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.spark_cluster import LOCAL, QUICK_START
 
 import dataaccess as da
 
 # In a process of Spark's as in this one: Python's own path, and the modules of the tests.
 _PATH = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent / "programs")])
+
+# The loopback address, and this Python for the workers.
+_LOCAL = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "PYSPARK_PYTHON": sys.executable}
+# For a JVM that lives for seconds.
+_QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,23 +63,16 @@ def stranger() -> Iterator[da.Sandbox]:
 
 
 @pytest.fixture(scope="session")
-def capped() -> Iterator[da.Sandbox]:
-    """A service that cuts its responses at 50 rows. Most of its days have more."""
-    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
-        yield sandbox
-
-
-@pytest.fixture(scope="session")
 def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
 
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
-    os.environ |= {**LOCAL, **own}
+    os.environ |= {**_LOCAL, **own}
     session = (
         SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraJavaOptions", QUICK_START)
+        .config("spark.driver.extraJavaOptions", _QUICK_START)
         .config("spark.eventLog.enabled", "true")
         .config("spark.eventLog.dir", events.as_uri())
         .config("spark.sql.session.timeZone", "Asia/Ho_Chi_Minh")

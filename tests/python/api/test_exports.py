@@ -204,6 +204,14 @@ def test_another_code_is_a_failure_and_ends_the_wait(connect: Any, success: Any,
         with pytest.raises(da.SegmentExportError) as caught:
             connect(server.base_url).wait_for_segment(7, timeout=20, success_codes=success, on_update=updates.append)
         assert len(server.requests) == 1
+        # Without the check all entries are waited for.
+        seen: list[da.Progress] = []
+        with pytest.raises(da.WaitTimeoutError) as waited:
+            connect(server.base_url).wait_for_segment(
+                7, timeout=0.1, poll=0.05, success_codes=success, check=False, progress=seen.append
+            )
+    assert waited.value.retryable
+    assert {(one.unit, one.total, one.done, one.failed) for one in seen} == {("entries", 2, 1, 1)}
     assert "success_codes" in str(caught.value.hint)
     (status,) = updates
     assert not status.is_finished

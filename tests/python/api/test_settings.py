@@ -93,6 +93,9 @@ def test_module_functions_follow_the_environment_and_reuse_a_client(
         monkeypatch.setenv("DATAACCESS_TOKEN", "tok-2")
         da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert [request.headers["authorization"][-5:] for request in server.requests] == ["tok-1"] * 3 + ["tok-2"]
+        scan = da.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert scan.to_dicts() == da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert da.scan_items("customer", ["id"], da.col("customer_id").equals("a")).collect().num_rows == 2
 
 
 # None clears a setting, whatever the environment or a profile says, and so it stays in copies and pickles.

@@ -28,7 +28,6 @@ class Tags(HTMLParser):
     """The tags of a page, each of which has to be closed."""
 
     def __init__(self, page: str) -> None:
-        """Reads the page."""
         super().__init__()
         self.tags: list[str] = []
         self._open: list[str] = []
@@ -179,21 +178,3 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
     assert ">2 new<" in shown(report)
     assert "doubtful: " in str(doubtful)
     assert 'class="doubt' in shown(doubtful)
-
-
-@pytest.mark.parametrize("code", [500, "E17", 0])
-def test_an_entry_that_failed_ends_the_wait_at_once(connect: Any, code: Any) -> None:
-    running = {**ENTRY, "endTime": None, "responseCode": None}
-    failed = {**running, "endTime": "2024-01-15T08:05:00.000Z", "responseCode": code}
-    body = {"code": 200, "message": "Success", "data": {"entries": [running, failed], "meta": {"total": 2}}}
-    with serving(always(http(body))) as server:
-        client = connect(server.base_url)
-        with pytest.raises(da.SegmentExportError) as caught:
-            client.wait_for_segment(7, timeout=3_600, poll=3_600)
-        assert (caught.value.exit_code, len(caught.value.entries), len(server.requests)) == (69, 2, 1)
-        # Without the check all entries are waited for.
-        with pytest.raises(da.WaitTimeoutError) as timed_out:
-            client.wait_for_segment(7, timeout=0.1, poll=0.05, check=False)
-        assert timed_out.value.retryable is True
-        assert timed_out.value.last
-        assert [entry["responseCode"] for entry in timed_out.value.last["entries"]] == [None, code]

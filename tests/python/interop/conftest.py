@@ -14,7 +14,6 @@ import dataaccess as da
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """A private authority."""
     return trustme.CA()
 
 

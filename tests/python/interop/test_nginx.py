@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +45,6 @@ http {{
         location /limited/ {{ limit_req zone=all; proxy_pass {service}/; }}
         location /gone/ {{ proxy_pass http://127.0.0.1:{gone}/; }}
     }}
-    server {{
-        listen 127.0.0.1:{plain};
-        location / {{ proxy_pass {service}; }}
-    }}
 }}
 """
 
@@ -57,11 +52,8 @@ http {{
 class Nginx:
     """A running nginx."""
 
-    def __init__(self, folder: Path, secured: int, plain: int) -> None:
-        """Knows where it is."""
-        self._folder = folder
-        self.secured = f"https://localhost:{secured}"
-        self.plain = f"http://127.0.0.1:{plain}"
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder, self.secured = folder, f"https://localhost:{port}"
 
     def statuses(self, requests: int) -> Counter[str]:
         """The number of responses by status, once it has logged so many requests, which it does afterwards."""
@@ -73,23 +65,15 @@ class Nginx:
             time.sleep(0.02)
 
 
-@contextmanager
-def nginx(folder: Path, pem: Path, service: str) -> Iterator[Nginx]:
-    program = found("nginx")
-    secured, plain = free_port(), free_port()
-    configuration = folder / "nginx.conf"
-    configuration.write_text(
-        CONFIGURATION.format(folder=folder, pem=pem, service=service, secured=secured, plain=plain, gone=free_port())
-    )
-    command = (program, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration))
-    with running(folder, secured, *command):
-        yield Nginx(folder, secured, plain)
-
-
 @pytest.fixture
 def front(tmp_path: Path, pem: Path, sandbox: da.Sandbox) -> Iterator[Nginx]:
-    with nginx(tmp_path, pem, sandbox.base_url) as front:
-        yield front
+    program = found("nginx")
+    port, configuration = free_port(), tmp_path / "nginx.conf"
+    given = {"folder": tmp_path, "pem": pem, "service": sandbox.base_url, "secured": port, "gone": free_port()}
+    configuration.write_text(CONFIGURATION.format(**given))
+    command = (program, "-p", str(tmp_path), "-e", str(tmp_path / "error.log"), "-c", str(configuration))
+    with running(tmp_path, port, *command):
+        yield Nginx(tmp_path, port)
 
 
 def test_the_same_rows_come_through_tls_and_compression(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
@@ -114,15 +98,6 @@ def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, optio
     assert (caught.value.reason, front.statuses(0)) == ("unknown issuer", {})
 
 
-def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(kinds.Tls) as caught:
-        search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
-    assert caught.value.reason == "not TLS"
-    with pytest.raises(da.RequestRejectedError) as rejected:
-        search(connect(front.secured.replace("https://", "http://"), **options))
-    assert (rejected.value.status, "HTTPS" in str(rejected.value.body_excerpt)) == (400, True)
-
-
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError) as caught:
         search(connect(f"{front.secured}/gone", retry_for=0.2, **options))
@@ -138,10 +113,3 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
     statuses = front.statuses(client.stats.requests)
     assert statuses["200"] == 4
     assert statuses["429"] > 0
-
-
-@pytest.mark.slow
-def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
-    client = connect(f"{front.secured}/limited", retry_for=0, requests_per_second=1.8, **options)
-    assert [search(client) for _ in range(3)] == [rows] * 3
-    assert front.statuses(3) == {"200": 3}

@@ -91,26 +91,21 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     assert caught.value.phase == "dns"
 
 
+# The host, a user of the proxy, and the status and the attempts of the error.
+REFUSALS = [
+    ("service.test", "", 407, 1),
+    ("service.test", "robot:wrong@", 407, 1),
+    ("forbidden.test", "robot:hunter2%40@", 403, 1),
+    ("dead.test", "robot:hunter2%40@", 503, 2),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("host", "user", "status", "attempts"),
-    [
-        ("service.test", "", 407, 1),
-        ("service.test", "robot:wrong@", 407, 1),
-        ("forbidden.test", "robot:hunter2%40@", 403, 1),
-        ("dead.test", "robot:hunter2%40@", 503, 2),
-    ],
-)
+@pytest.mark.parametrize("refusal", REFUSALS)
 def test_its_refusals_are_reported_as_its_own(
-    connect: Any,
-    proxy: str,
-    bundle: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    host: str,
-    user: str,
-    status: int,
-    attempts: int,
+    connect: Any, proxy: str, bundle: Path, monkeypatch: pytest.MonkeyPatch, refusal: tuple[str, str, int, int]
 ) -> None:
+    host, user, status, attempts = refusal
     monkeypatch.setenv("HTTPS_PROXY", f"http://{user}{proxy}")
     with pytest.raises(kinds.Proxy) as caught:
         search(connect(f"https://{host}:{free_port()}", retry_for=0.2, ca_bundle=bundle))

@@ -32,13 +32,11 @@ def _no_other_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def store(moto: int) -> Iterator[Store]:
-    """A new bucket."""
     with forwarded(moto) as store:
         yield store
 
 
 @pytest.fixture
 def service() -> Iterator[da.Sandbox]:
-    """Some days of codes."""
     with some_days() as service:
         yield service

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,45 +15,27 @@ import dataaccess as da
 # The folder of the package: a checkout may have its name too.
 PACKAGE = str(Path(da.__file__).parent)
 
-STORES = {
-    "s3": (
-        "s3://box/codes",
-        {
-            "aws_access_key_id": "key-of-test",
-            "aws_secret_access_key": "x",
-            "aws_endpoint_url": "URL",
-            "aws_allow_http": "true",
-        },
-        r"^/box$",
-        r"^AWS4-HMAC-SHA256 Credential=key-of-test/",
-    ),
-    "gs": (
-        "gs://box/codes",
-        {"google_bearer_token": "tok-of-test", "google_base_url": "URL"},
-        r"^/box$",
-        r"^Bearer tok-of-test$",
-    ),
+AZURE = {
+    "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
+    "azure_storage_endpoint": "URL",
+    "azure_allow_http": "true",
+}
+S3 = {
+    "aws_access_key_id": "key-of-test",
+    "aws_secret_access_key": "x",
+    "aws_endpoint_url": "URL",
+    "aws_allow_http": "true",
+}
+# The URL of a folder, options, and how the authorization of a request begins.
+STORES: dict[str, tuple[str, dict[str, str], str]] = {
+    "s3": ("s3://box/codes", S3, "AWS4-HMAC-SHA256 Credential=key-of-test/"),
+    "gs": ("gs://box/codes", {"google_bearer_token": "tok-of-test", "google_base_url": "URL"}, "Bearer tok-of-test"),
     "az": (
         "az://box/codes",
-        {
-            "azure_storage_account_name": "account-of-test",
-            "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
-            "azure_storage_endpoint": "URL",
-            "azure_allow_http": "true",
-        },
-        r"^/box$",
-        r"^SharedKey account-of-test:",
+        AZURE | {"azure_storage_account_name": "account-of-test"},
+        "SharedKey account-of-test:",
     ),
-    "wasbs": (
-        "wasbs://box@account.blob.core.windows.net/codes",
-        {
-            "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
-            "azure_storage_endpoint": "URL",
-            "azure_allow_http": "true",
-        },
-        r"^/box$",
-        r"^SharedKey account:",
-    ),
+    "wasbs": ("wasbs://box@account.blob.core.windows.net/codes", AZURE, "SharedKey account:"),
 }
 
 
@@ -63,7 +44,7 @@ STORES = {
 def test_the_store_of_a_url_gets_its_credentials(
     service: da.Sandbox, store: Store, scheme: str, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, options, path, authorization = STORES[scheme]
+    url, options, authorization = STORES[scheme]
     options = {name: store.endpoint if value == "URL" else value for name, value in options.items()}
     store.hook = lambda _request: (404, "<Error><Code>Nothing</Code></Error>")
     if by == "environment":
@@ -72,9 +53,9 @@ def test_the_store_of_a_url_gets_its_credentials(
     with service.client() as client, pytest.raises(da.FileError, match=r"\(Nothing\)") as caught:
         by_day(client).to_folder(url, storage_options=options if by == "options" else None)
     assert caught.value.path == url
-    assert re.search(path, store.requests[0].path), store.requests[0]
+    assert store.requests[0].path == "/box"
     assert "codes" in store.requests[0].query
-    assert re.search(authorization, store.requests[0].headers["authorization"])
+    assert store.requests[0].headers["authorization"].startswith(authorization)
 
 
 def crc64nvme(content: bytes) -> int:

@@ -36,7 +36,6 @@ scan.to_folder(sys.argv[2], progress=lambda progress: print(progress.done, flush
 
 
 def run(client: Any, store: Store, **options: Any) -> da.FolderReport:
-    """Runs all days into the folder."""
     report: da.FolderReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
     return report
 
@@ -52,7 +51,6 @@ def refusing(is_meant: Callable[[Request], bool], outcome: tuple[int, str] | str
 
 
 def is_part(request: Request) -> bool:
-    """Whether a part is put."""
     return request.method == "PUT" and ".parquet" in request.path
 
 
@@ -343,12 +341,10 @@ except da.FolderLockedError as error:
 
 
 def parts(store: Store) -> dict[str, bytes]:
-    """The content of the folder."""
     return {name: store.get(name) for name in store.names() if name.endswith(".parquet")}
 
 
 def until(is_done: Callable[[], bool]) -> None:
-    """Waits a few seconds at most."""
     end = time.monotonic() + 10
     while not is_done():
         assert time.monotonic() < end

@@ -162,23 +162,6 @@ def test_cancelling_at_any_moment_closes_the_connection() -> None:
     assert max(seconds_until_closed(30, seed=4)) < 2
 
 
-@pytest.mark.parametrize("pause", [0, 0.01, 0.05])
-def test_a_run_that_ends_with_calls_pending_ends_quietly(
-    sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str], pause: float
-) -> None:
-    async def main() -> None:
-        client = sandbox.async_client()
-        calls = [client.search_codes(["id"], allocated_time=da.after("2024-01-01")) for _ in range(10)]
-        tasks = [asyncio.create_task(call) for call in calls]
-        await asyncio.sleep(pause)
-        assert tasks
-
-    asyncio.run(main())
-    time.sleep(0.2)
-    gc.collect()
-    assert capfd.readouterr() == ("", "")
-
-
 def test_a_loop_that_is_closed_early_ends_its_calls_quietly(
     sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
 ) -> None:

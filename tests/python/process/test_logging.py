@@ -13,17 +13,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_server import EXPORT, always, http, in_turn, serving
+from support.programs import free_port
+from support.raw_server import EXPORT, Close, always, http, in_turn, serving
 from support.searches import search
 
 import dataaccess as da
+from dataaccess._core import log
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
+SEARCH = "/access/api/item/search"
 BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
 ORIGIN: contextvars.ContextVar[str] = contextvars.ContextVar("origin", default="elsewhere")
 
@@ -63,7 +67,7 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     whole = http()
     with serving(in_turn(BUSY, whole)) as server:
         started = time.time()
-        search(connect(server.base_url))
+        search(connect(f"{server.base_url}/base"))
         ended = time.time()
         ids = [request.headers["x-request-id"] for request in server.requests]
     logged = [(record.name, record.levelname) for record in kept.records]
@@ -75,17 +79,28 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert logged == [request, access, retry, request, access]
     assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
     assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
-    assert {record.operation for record in kept.records} == {"search_codes"}
+    assert {(record.operation, record.day) for record in kept.records} == {("search_codes", "2024-01-15")}
     _, failed, again, _, done = kept.records
+    assert {(record.method, record.path) for record in (failed, done)} == {("POST", SEARCH)}
     assert (failed.outcome, failed.status, failed.bytes, failed.rows) == ("ThrottledError", 503, 0, None)
     assert (done.outcome, done.status, done.bytes, done.rows) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]), 2)
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
-    assert ids[1] in done.getMessage()
+    assert failed.getMessage() == (
+        f"search_codes 2024-01-15: POST {SEARCH} 503 ThrottledError in {failed.seconds:.3f} s, 0 bytes, "
+        f"request {ids[0]}, attempt 1"
+    )
+    assert done.getMessage() == (
+        f"search_codes 2024-01-15: POST {SEARCH} 200 in {done.seconds:.3f} s, {done.bytes} bytes, 2 rows, "
+        f"request {ids[1]}, attempt 2"
+    )
     times = [record.created for record in kept.records]
     assert started - 1 < times[0] and times == sorted(times) and times[-1] < ended + 1  # noqa: PT018
     assert 0 <= done.seconds <= times[-1] - times[0] + 1
     assert all(0 <= record.msecs < 1000 for record in kept.records)
+    for name in ("dataaccess.request", "dataaccess.access", "dataaccess.retry"):
+        shown = {frozenset(extra_of(record)) for record in kept.records if record.name == name}
+        assert shown == {frozenset(documented(name))}
 
 
 def test_every_operation_is_reported_by_its_name(connect: Any, sandbox: da.Sandbox, kept: Kept) -> None:
@@ -96,9 +111,19 @@ def test_every_operation_is_reported_by_its_name(connect: Any, sandbox: da.Sandb
     client.post("/access/api/item/search", client.validate_codes(allocated_time=da.on("2024-01-15")))
     client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_arrow()
     list(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches())
-    logged = [record.operation for record in kept.wait_for(12) if hasattr(record, "outcome")]
-    once = ["search_items", "download_segment", "wait_for_segment", "post", "scan_codes", "scan_codes"]
-    assert logged == once
+    ended = [record for record in kept.wait_for(12) if hasattr(record, "outcome")]
+    logged = [(record.operation, record.rows) for record in ended]
+    texts = [re.findall(r" bytes(, \d+ rows?)?, ", record.getMessage()) for record in ended]
+    assert texts == [[", 1 row"], [""], [""], [""], [", 73 rows"], [", 73 rows"]]
+    assert logged == [
+        ("search_items", 1),
+        # The rows of an export and of a free response are not known.
+        ("download_segment", None),
+        ("wait_for_segment", None),
+        ("post", None),
+        ("scan_codes", 73),
+        ("scan_codes", 73),
+    ]
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -139,9 +164,12 @@ def test_the_level_of_the_moment_decides(
     assert [record.name for record in kept.records] == expected
 
 
-def stall(connection: Any, _number: int) -> None:
+def cut(connection: Any, number: int) -> None:
+    """A response without its last bytes: the first one stays open."""
     connection.sendall(http()[:-5])
-    connection.recv(1)
+    if number == 0:
+        connection.recv(1)
+    raise Close
 
 
 def timed_out(address: str) -> None:
@@ -161,10 +189,19 @@ def cancelled(address: str) -> None:
 
 @pytest.mark.parametrize(("call", "outcome"), [(timed_out, "RequestTimeoutError"), (cancelled, "cancelled")])
 def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any, outcome: str) -> None:
-    with serving(stall) as server:
+    size = len(http().partition(b"\r\n\r\n")[2])
+    with serving(cut) as server:
         call(server.base_url)
-    _, ended = kept.wait_for(2)
+        _, ended = kept.wait_for(2)
+        with pytest.raises(da.ConnectionLostError):
+            search(da.Client(server.base_url, token="tok", retry_for=0))
+    with pytest.raises(da.ConnectError):
+        search(da.Client(f"http://127.0.0.1:{free_port()}", token="tok", retry_for=0))
+    _, _, _, lost, _, refused = kept.wait_for(6)
     assert (ended.name, ended.outcome, ended.status) == ("dataaccess.access", outcome, 200)
+    assert (lost.outcome, lost.status, lost.bytes, lost.rows) == ("ConnectionLostError", 200, size - 5, None)
+    assert (refused.outcome, refused.status) == ("ConnectError", None)
+    assert f"POST {SEARCH} ConnectError in " in refused.getMessage()
 
 
 @contextmanager
@@ -217,6 +254,44 @@ def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
         assert len(kept.wait_for(2)) == 2
 
 
+def test_no_record_of_an_attempt_has_a_secret(connect: Any, kept: Kept) -> None:
+    secrets = ("token-of-the-test", "key-of-the-test", "audience-of-the-test")
+    with serving(always(http())) as server:
+        client = connect(server.base_url, token=secrets[0], headers={"X-Api-Key": secrets[1]})
+        client.search_codes(
+            ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=secrets[2], audience_type="customer"
+        )
+        for secret in secrets[:2]:
+            client.post(f"/of/{secret}/x", {"where": secrets[2]})
+    shown = [{**vars(record), "message": record.getMessage()} for record in kept.wait_for(6)]
+    assert [each["path"] for each in shown if "outcome" in each] == [SEARCH, "/of/<redacted>/x", "/of/<redacted>/x"]
+    assert not [secret for secret in secrets if secret in repr(shown)]
+
+
+@pytest.mark.parametrize("use", ["to_dicts", "to_arrow", "batches"])
+def test_a_scan_of_many_requests_has_a_record_for_each(sandbox: da.Sandbox, kept: Kept, use: str) -> None:
+    logging.getLogger("dataaccess").setLevel(logging.INFO)
+    with sandbox.client() as client:
+        scan = client.scan_codes(["id"], allocated_time=da.days("2022-09-01", "2024-03-01"))
+        list(getattr(scan, use)())
+        assert scan.last_stats
+        assert scan.last_stats.requests == len(kept.records) == 547
+    assert {record.day for record in kept.records} == {str(date(2022, 9, 1) + timedelta(days)) for days in range(547)}
+
+
+def test_nothing_is_made_if_nobody_listens(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    emitted: list[Any] = []
+    monkeypatch.setattr(log, "emit", emitted.append)
+    root, client = logging.getLogger("dataaccess"), sandbox.client()
+    for level in (logging.WARNING, logging.INFO):
+        root.setLevel(level)
+        try:
+            search(client)
+        finally:
+            root.setLevel(logging.NOTSET)
+        assert [fields["event"] for fields in emitted] == ["ended"] * (level == logging.INFO)
+
+
 LATE = """
 import sys, dataaccess as da
 client = da.Client(sys.argv[1], token="tok")
@@ -262,15 +337,6 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
     tasks = [task.seconds for task in caught.value.report.files]
     assert [vars(record)["seconds"] for record in records[1:3]] == tasks
     assert documented("dataaccess.run") == {name for record in records for name in extra_of(record)}
-
-
-def test_the_attributes_of_attempts_are_those_of_the_page(connect: Any, kept: Kept) -> None:
-    with serving(in_turn(BUSY, http())) as server:
-        search(connect(server.base_url))
-    for name in ("dataaccess.request", "dataaccess.access", "dataaccess.retry"):
-        assert {frozenset(extra_of(record)) for record in kept.records if record.name == name} == {
-            frozenset(documented(name))
-        }
 
 
 def extra_of(record: logging.LogRecord) -> set[str]:

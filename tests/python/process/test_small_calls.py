@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import socket
 import threading
 import time
@@ -43,16 +42,6 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
     with serving(respond) as server, da.Client(server.base_url, token="tok") as client:
         search(client)
         assert closed.wait(2)
-
-
-def test_a_client_that_is_dropped_closes_its_connections() -> None:
-    with serving(lambda connection, _number: connection.sendall(WHOLE)) as server:
-        client = da.Client(server.base_url, token="tok")
-        search(client)
-        assert server.open == 1
-        del client
-        gc.collect()
-        assert gone(server)
 
 
 def test_a_limit_closes_the_connection_early() -> None:

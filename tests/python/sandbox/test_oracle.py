@@ -47,12 +47,6 @@ def test_promotion_codes_are_those_the_oracle_finds(service: PlainService, codes
 
 
 @pytest.mark.slow
-@given(draw=st.data())
-def test_items_are_those_the_oracle_finds(service: PlainService, customers: Table, draw: Draw) -> None:
-    agree(service, customers, draw.draw(item_bodies(customers)))
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")  # of available codes of days that have none
 @shared_by_examples
 @given(draw=st.data())
@@ -64,17 +58,6 @@ def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw:
     }
     assert client.search_codes(names(body), **arguments) == records(codes, body)
     assert client.search_items("promotion_code", names(body), body["filters"]) == records(codes, body)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")  # of ids in another case
-@shared_by_examples
-@given(draw=st.data())
-def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
-    body = draw.draw(item_bodies(customers, sendable=True))
-    form = draw.draw(st.sampled_from(["array", "string"]))
-    found = client.with_options(attrs_format=form).search_items(customers.name, names(body), body["filters"])
-    assert found == records(customers, body)
 
 
 @pytest.mark.slow
@@ -146,8 +129,9 @@ def test_a_client_finds_the_loaded_rows_of_the_oracle(
     elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zones: list[str], draw: Draw
 ) -> None:
     body = draw.draw(item_bodies(table_of_visits, sendable=True))
+    form: Any = draw.draw(st.sampled_from(["array", "string"]))
     for zone in zones:
-        with elsewhere[zone].client(timezone=zone) as client:
+        with elsewhere[zone].client(timezone=zone, attrs_format=form) as client:
             try:
                 found = client.search_items("visit", names(body), body["filters"], item_type_id=7)
             except da.ValidationError as error:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-import threading
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -62,11 +60,6 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
 
 
-def test_a_clock_that_leaves_the_calendar_ends_no_response() -> None:
-    with da.Sandbox(now="9999-12-31T23:59:59.999999") as sandbox:
-        assert sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == []
-
-
 # Tokens: their scopes, their end, and that no log and no text has one.
 
 
@@ -88,6 +81,25 @@ def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
         everything_works(da.Client(sandbox.base_url, token=sandbox.issue_token()))
         with pytest.raises(da.PermissionDeniedError):
             sandbox.client(scopes=["item", "download"]).download_segment(5637051)
+        earlier = da.Client(sandbox.base_url, token=sandbox.issue_token())
+        sandbox.switch(generic_scope="crm.later")
+        everything_works(da.Client(sandbox.base_url, token=token))
+        with pytest.raises(da.PermissionDeniedError):
+            everything_works(earlier)
+
+
+def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox) -> None:
+    own.switch(query_string="refused")
+    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
+    stranger = {"Authorization": "Bearer unknown"}
+    with PlainService(own.base_url, own.issue_token()) as plain:
+        for headers, status in ((large, 413), (encoded, 415)):
+            assert plain.post(DOWNLOAD, b"{}", headers).status == status
+            for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['item'])}"}):
+                assert plain.post(DOWNLOAD, b"{}", headers | token).refusal == "Permission denied"
+            assert plain.post(f"{DOWNLOAD}/", b"{}", headers).status == 404
+        assert plain.post(f"{DOWNLOAD}?a=1", b"{}").status == 400
+        assert plain.post(f"{DOWNLOAD}?a=1", b"{}", stranger).refusal == "Permission denied"
 
 
 def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
@@ -163,40 +175,3 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
         assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
-
-
-def test_path_and_token_are_judged_before_the_query_string_and_the_body(own: da.Sandbox, plain: PlainService) -> None:
-    own.switch(query_string="refused")
-    large, encoded = {"Content-Length": str(2**30)}, {"Content-Encoding": "gzip"}
-    stranger = {"Authorization": "Bearer unknown"}
-    for headers, status in ((large, 413), (encoded, 415)):
-        assert plain.post(SEARCH, b"{}", headers).status == status
-        for token in (stranger, {"Authorization": f"Bearer {own.issue_token(['download'])}"}):
-            assert plain.post(SEARCH, b"{}", headers | token).refusal == "Permission denied"
-        assert plain.post(f"{SEARCH}/", b"{}", headers).status == 404
-    assert plain.post(f"{SEARCH}?a=1", b"{}").status == 400
-    assert plain.post(f"{SEARCH}?a=1", b"{}", stranger).refusal == "Permission denied"
-
-
-def test_a_request_has_the_switches_of_its_beginning(own: da.Sandbox, plain: PlainService) -> None:
-    nothing = codes(["id"], "before_date", LONG_AGO)
-    replies = []
-    with own.fault("delay", seconds=60) as delay:
-        thread = threading.Thread(target=lambda: replies.append(plain.search(nothing)))
-        thread.start()
-        while not delay.hits:
-            time.sleep(0.01)
-        own.switch(empty_shape="null")
-    thread.join()
-    assert replies[0].envelope["data"]["data"] == []
-    assert plain.search(nothing).envelope["data"]["data"] is None
-
-
-def test_a_token_of_ones_own_has_a_scope_that_a_switch_names_later() -> None:
-    token = "a-token-of-my-own"
-    with da.Sandbox(token=token) as sandbox:
-        earlier = sandbox.issue_token()
-        sandbox.switch(generic_scope="crm.read")
-        for each, status in ((token, 200), (earlier, 403)):
-            with PlainService(sandbox.base_url, each) as service:
-                assert service.search(EVERYBODY).status == status

@@ -13,6 +13,5 @@ __all__ = ["path", "service", "short_pauses", "store", "unchanged_folder"]
 
 @pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)
 def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
-    """A platform that is started."""
     with request.param.started() as platform:
         yield platform

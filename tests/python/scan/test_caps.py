@@ -15,14 +15,13 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.parts import in_parts
-from support.raw_server import always, http, serving
+from support.raw_server import always, serving
 from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS
 from support.streams import response_of, scan_of
 
 import dataaccess as da
 
-DAYS = da.days("2024-01-01", "2024-01-09")
 # Rows of eight days at a service that sends no more than 18.
 MANY = (30, 45, 7, 0, 12, 50, 60, 18)
 # How many of how many responses, their rows, and their days.
@@ -77,8 +76,8 @@ def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_p
     assert len(whole.doubtful_days) == 5
 
 
-def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(uncapped, known_row_cap=41))
+def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
+    scan = by_day(connect(store, known_row_cap=41))
     with pytest.warns(da.IncompleteWarning) as caught:
         report = scan.to_folder(tmp_path)
     assert len(caught) == 1
@@ -87,17 +86,10 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, uncapped: da.Sa
     assert (numbers_in(reason), "known_row_cap" in reason) == (["1", "8", "41", "2024-01-02"], True)
     assert report.warnings == [str(caught[0].message)]
     # What is suspected belongs to the report and not to the folder.
-    assert not by_day(connect(uncapped)).to_folder(tmp_path).maybe_capped
+    assert not by_day(connect(store)).to_folder(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
         scan.to_folder(tmp_path)
-    assert not by_day(connect(uncapped, known_row_cap=42)).to_folder(tmp_path).maybe_capped
-
-
-@pytest.fixture(scope="module")
-def uncapped() -> Iterator[da.Sandbox]:
-    """Days with different numbers of rows, of which no test changes any."""
-    with some_days() as service:
-        yield service
+    assert not by_day(connect(store, known_row_cap=42)).to_folder(tmp_path).maybe_capped
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:
@@ -109,20 +101,17 @@ def test_a_limit_is_no_cap(connect: Any) -> None:
 
 SEARCHES: dict[str, Callable[[Any], object]] = {
     "search": lambda client: client.search_codes(["id"], allocated_time=da.on("2024-01-02")),
-    "days": lambda client: client.search_codes(["id"], allocated_time=DAYS),
     "items": lambda client: client.search_items("promotion_code", ["id"], da.col("allocated_time").on("2024-01-02")),
-    "scan": lambda client: by_day(client, ["id"]).collect(),
     "task": lambda client: by_day(client, ["id"]).tasks()[1].to_dicts(),
 }
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> None:
-    with some_days() as service:
-        with pytest.warns(da.IncompleteWarning, match=r" 41 ") as caught:
-            SEARCHES[name](connect(service, known_row_cap=41))
-        assert len(caught) == 1
-        SEARCHES[name](connect(service, known_row_cap=42))
+def test_a_known_cap_is_reported_by_every_search(connect: Any, store: da.Sandbox, name: str) -> None:
+    with pytest.warns(da.IncompleteWarning, match=r" 41 ") as caught:
+        SEARCHES[name](connect(store, known_row_cap=41))
+    assert len(caught) == 1
+    SEARCHES[name](connect(store, known_row_cap=42))
 
 
 def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
@@ -153,19 +142,32 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]
 
 
-@pytest.mark.parametrize(("name", "number", "attrs"), [("store", 7, ["store_id"]), ("customer", -1003, ["name"])])
-def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, name: str, number: int, attrs: list[str]) -> None:
+@pytest.mark.parametrize("use", ["dicts", "collect", "run"])
+def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> None:
     """The ids of customers need not be among the attributes."""
-    ids = [f"s-{number}" for number in range(100)]
+    ids = [f"c-{number}" for number in range(100)]
     with da.Sandbox() as service:
-        service.declare(name, number, {f"{name}_id": "string", "name": "string"})
-        service.load(name, [{f"{name}_id": one, "name": "x"} for one in ids])
-        where = da.col(f"{name}_id").matches(ids)
-        for use in USES:
-            scan = in_parts(20, connect(service).scan_items, name, attrs, where, item_type_id=number)
-            # Warnings are errors here.
-            assert len(USES[use](scan, tmp_path)) == len(ids)
-    assert doubtful(da.folder_status(tmp_path / "folder")) == []
+        service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
+        service.load("customer", [{"customer_id": one, "name": "x"} for one in ids])
+        where = da.col("customer_id").matches(ids)
+        # Warnings are errors here.
+        assert len(USES[use](in_parts(20, connect(service).scan_items, "customer", ["name"], where), tmp_path)) == 100
+
+
+@pytest.mark.parametrize(("way", "number"), [("warn", 500), ("split", 12)])
+def test_a_total_unlike_the_records_is_reported_each_night(connect: Any, tmp_path: Path, way: str, number: int) -> None:
+    rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
+    with serving(always(response_of(rows, meta={"total": 500}))) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["pool_id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap=way
+        )
+        for night in range(2):
+            asked = len(server.requests)
+            with pytest.warns(da.IncompleteWarning, match=rf"\b{number} ") as caught:
+                report = scan.to_folder(tmp_path)
+            assert (len(caught), report.kept, len(report.doubtful_days)) == (1, 2 * night, 2)
+            assert caught[0].filename == __file__
+        assert len(server.requests) == asked
 
 
 # Split.
@@ -231,27 +233,6 @@ def test_capped_days_are_split_by_status_until_every_row_is_there(
         assert not scan.last_stats.maybe_capped
 
 
-def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    client = connect(service)
-    with pytest.warns(da.IncompleteWarning, match=r"\b4 of 5\b.* 60 "):
-        report = client.scan_codes(allocated_time=WEEK).to_folder(tmp_path)
-    assert [task.rows for task in report.files] == [CAP, CAP, 17, CAP, CAP]
-    service.clear_requests()
-    seen: list[da.Progress] = []
-    report = splitting(client).to_folder(tmp_path, progress=seen.append)
-    # The capped days once more, and each of their three statuses.
-    assert len(service.requests) == 4 * (1 + 3)
-    assert [task.rows for task in report.files] == [90, 100, 17, 85, 95]
-    assert (report.rows, report.maybe_capped) == (len(CODES), False)
-    assert ({progress.done for progress in seen}, seen[-1].rows) == ({5}, len(CODES))
-    assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
-    service.clear_requests()
-    for again in (splitting(client), client.scan_codes(allocated_time=WEEK)):
-        assert again.to_folder(tmp_path).rows == len(CODES)
-        assert again.read_folder(tmp_path).num_rows == len(CODES)
-    assert service.requests == []
-
-
 def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = splitting(connect(service), ["id"])
     for requests in (5 + 4, 0):
@@ -269,13 +250,8 @@ def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandb
         scan.to_folder(tmp_path)
     assert len(list(tmp_path.glob("**/*.parquet"))) == 5
     assert scan.to_folder(tmp_path).rows == len(CODES)
-
-
-def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
-    holders = [f"holder-{number}" for number in range(40)]
-    scan = splitting(connect(service), ["id"], allocated_audience=holders, code_status=["sent", "used"])
-    expected = sorted(row["id"] for row in CODES if row["code_status"] in (3, 4))
-    assert sorted(row["id"] for row in scan.to_dicts()) == expected
+    with service.fault("status", status=500, after=6, times=1), pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"):
+        scan.collect()
 
 
 def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
@@ -288,15 +264,6 @@ def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
             "store", ["store_id"], where, on_suspected_cap="split"
         )
         assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
-
-
-def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
-    scan = splitting(connect(service, retry_for=0))
-    with (
-        service.fault("status", status=500, after=6, times=1),
-        pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"),
-    ):
-        scan.collect()
 
 
 def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
@@ -387,32 +354,10 @@ def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_pa
         assert doubtful(da.folder_status(tmp_path)) == []
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
-def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: Any, tmp_path: Path) -> None:
-    rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
-    body = {"code": 200, "data": {"status": True, "data": rows, "meta": {"total": 40}}}
-    with serving(always(http(body))) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["pool_id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap="split"
-        )
-        scan.to_folder(tmp_path)
-        asked = len(server.requests)
-        report = scan.to_folder(tmp_path)
-        assert (report.kept, len(server.requests)) == (2, asked)
-
-
-def records(count: int, status: Any, first: int = 0) -> list[dict[str, Any]]:
-    return [{"id": f"{status}-{number}", "code_status": status} for number in range(first, first + count)]
-
-
 @pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
 def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
-    own = [*records(999, 3), *records(1, other)]
-
-    def give(connection: Any, _number: int) -> None:
-        connection.sendall(response_of(own))
-
-    with serving(give) as server:
+    own = [{"id": f"{n}", "code_status": 3 if n else other} for n in range(1_000)]
+    with serving(always(response_of(own))) as server:
         scan = connect(server.base_url).scan_codes(
             ["id", "code_status"],
             allocated_time=da.on("2024-01-15"),

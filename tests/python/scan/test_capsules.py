@@ -13,26 +13,20 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.raw_server import Close, always, http, serving
-from support.streams import HEAD, OPENING, client_of, endless, gone, in_parts, records, response_of, scan_of, whole
+from support.streams import HEAD, OPENING, client_of, endless, gone, records, response_of, scan_of
 
 import dataaccess as da
 
 
-@pytest.fixture
-def service() -> Any:
-    """A service whose requests are counted."""
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
-
-
-def codes(service: da.Sandbox) -> da.Scan:
+def codes(sandbox: da.Sandbox) -> da.Scan:
     """A scan whose schema is known."""
-    return service.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    return sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-def test_asking_for_a_schema_sends_nothing_or_one_request(service: da.Sandbox) -> None:
-    assert pa.schema(codes(service)) == pa.schema([("id", pa.string())])
-    assert len(service.requests) == 0
+def test_asking_for_a_schema_sends_nothing_or_one_request(sandbox: da.Sandbox) -> None:
+    sandbox.clear_requests()
+    assert pa.schema(codes(sandbox)) == pa.schema([("id", pa.string())])
+    assert sandbox.requests == []
     with da.Sandbox() as own:
         own.declare("store", 7, {"size": "number"})
         own.load("store", [{"size": 1}])
@@ -70,8 +64,8 @@ def test_a_foreign_reader_gets_no_warnings_but_figures() -> None:
         assert (scan.last_stats.absent, scan.last_stats.extra_keys) == (["text"], {"more": 1})
 
 
-def test_a_refusal_is_raised_before_anyone_pulls(service: da.Sandbox) -> None:
-    scan = service.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+def test_a_refusal_is_raised_before_anyone_pulls(sandbox: da.Sandbox) -> None:
+    scan = sandbox.client(scopes=["download"]).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for take in (pa.table, pl.DataFrame):
         with pytest.raises(da.PermissionDeniedError):
             take(scan)
@@ -100,8 +94,8 @@ def test_closing_the_client_fails_the_reader_of_a_capsule() -> None:
             reader.read_all()
 
 
-def test_another_schema_is_not_made(service: da.Sandbox) -> None:
-    scan = codes(service)
+def test_another_schema_is_not_made(sandbox: da.Sandbox) -> None:
+    scan = codes(sandbox)
     wanted = pa.schema([("id", pa.large_string())])
     reader = pa.RecordBatchReader._import_from_c_capsule(scan.__arrow_c_stream__(wanted.__arrow_c_schema__()))
     assert reader.schema == pa.schema(scan)
@@ -115,58 +109,22 @@ PULL = """
 import ctypes, sys, time
 import dataaccess as da
 
-def pull_from(capsule):
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    stream = get_pointer(capsule, b"arrow_array_stream")
-    functions = ctypes.cast(stream, ctypes.POINTER(ctypes.c_void_p))
-    get_next = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(functions[1])
-    last_error = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(functions[2])
-    rows = 0
-    while True:
-        array = (ctypes.c_int64 * 10)()
-        started = time.monotonic()
-        if get_next(stream, ctypes.addressof(array)):
-            return f"{time.monotonic() - started} {last_error(stream).decode()}"
-        if array[8] == 0:  # released: the end
-            return rows
-        rows += array[0]
-"""
-HELD = (
-    PULL
-    + """
-client = da.Client(sys.argv[1], token=lambda: "tok")
-scan = client.scan_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-print(pull_from(scan.__arrow_c_stream__()))
-"""
-)
-EXPIRED = (
-    PULL
-    + """
 sys.setswitchinterval(1000)  # nor is it let go between two pulls
 client = da.Client(sys.argv[1], token=lambda: ("tok", time.time() + 0.5), concurrency=1)
 scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
-print(pull_from(scan.__arrow_c_stream__()))
+capsule = scan.__arrow_c_stream__()
+get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+stream = get_pointer(capsule, b"arrow_array_stream")
+functions = ctypes.cast(stream, ctypes.POINTER(ctypes.c_void_p))
+get_next = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(functions[1])
+last_error = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(functions[2])
+while True:
+    started, array = time.monotonic(), (ctypes.c_int64 * 10)()
+    if get_next(stream, ctypes.addressof(array)):
+        print(time.monotonic() - started, last_error(stream).decode())
+        break
 """
-)
-
-
-def printed(program: str, server: Any) -> str:
-    """What a child prints that runs this against a server."""
-    done = subprocess.run(
-        [sys.executable, "-c", program, server.base_url], capture_output=True, text=True, timeout=30, check=False
-    )
-    assert done.stderr == ""
-    return done.stdout.strip()
-
-
-@pytest.mark.slow
-def test_a_pull_with_the_lock_held_does_not_deadlock() -> None:
-    def slowly(number: int) -> None:
-        time.sleep(0.01 if number % 20 == 0 else 0)
-
-    with serving(in_parts(whole(200_000), slowly)) as server:
-        assert printed(HELD, server) == "200000"
 
 
 @pytest.mark.slow
@@ -176,7 +134,10 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
         connection.sendall(http())
 
     with serving(slow) as server:
-        seconds, message = printed(EXPIRED, server).split(" ", 1)
+        command = [sys.executable, "-c", PULL, server.base_url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    seconds, message = done.stdout.strip().split(" ", 1)
+    assert done.stderr == ""
     assert 5 <= float(seconds) < 15
     assert " 5 s" in message
     assert "to_arrow()" in message

@@ -9,7 +9,6 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from support.arguments import about
 from support.changed_responses import day_of
 from support.objects import temporary_files
 from support.raw_server import http, serving
@@ -34,7 +30,6 @@ FORMATS = ["to_parquet", "to_csv", "to_jsonl"]
 
 
 def row(name: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
-    """A code."""
     return {"id": name, "allocated_time": f"{day} 09:00:00", **values}
 
 
@@ -52,100 +47,86 @@ def stray(client: Any) -> Any:
     return client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
 
 
+async def refuses(_found: Any) -> bool:
+    return False
+
+
+# What `on_doubt` is, and what is raised.
+REFUSALS: list[tuple[Any, type[BaseException]]] = [
+    ("warn", da.StrayDayWarning),
+    ("error", da.DoubtfulDataError),
+    (lambda stats: stats.rows > 6, da.DoubtfulDataError),
+    (lambda stats: stats.rows / 0, ZeroDivisionError),
+    (lambda _stats: "no", da.ValidationError),
+    (refuses, da.ValidationError),
+]
+
+
 @pytest.mark.both_clients
 @pytest.mark.parametrize("method", FORMATS)
-def test_a_file_is_not_replaced_if_its_warning_is_an_error(
-    connect: Any, service: da.Sandbox, tmp_path: Path, method: str
+@pytest.mark.parametrize(("on_doubt", "error"), REFUSALS)
+def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
+    connect: Any, service: da.Sandbox, tmp_path: Path, method: str, on_doubt: Any, error: Any
 ) -> None:
-    path = tmp_path / f"codes.{method.removeprefix('to_')}"
+    write = getattr(stray(connect(service)), method)
+    path, target = tmp_path / f"codes.{method.removeprefix('to_')}", io.BytesIO()
     path.write_bytes(b"before")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(da.StrayDayWarning):
-            getattr(stray(connect(service)), method)(path)
-    assert path.read_bytes() == b"before"
-    with pytest.raises(da.DoubtfulDataError) as caught:
-        getattr(stray(connect(service)), method)(path, on_doubt="error")
-    assert (caught.value.exit_code, caught.value.retryable, path.read_bytes()) == (65, False, b"before")
+    for place in (path, target):
+        # A warning that is an error decides before a function is asked.
+        action: Any = "ignore" if callable(on_doubt) else "error"
+        with warnings.catch_warnings(action=action), pytest.raises(error) as caught:
+            write(place, on_doubt=on_doubt)
+    assert (path.read_bytes(), target.getvalue()) == (b"before", b"")
+    if error is da.DoubtfulDataError:
+        assert (caught.value.exit_code, caught.value.retryable) == (65, False)
     assert temporary_files(tmp_path) == []
-    with pytest.warns(da.StrayDayWarning):
-        getattr(stray(connect(service)), method)(path)
-    assert path.read_bytes() != b"before"
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("method", FORMATS)
-def test_a_function_decides_between_arrived_and_replaced(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, method: str
-) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    path = tmp_path / f"codes.{method.removeprefix('to_')}"
-    path.write_bytes(b"before")
     seen: list[Any] = []
 
-    def decide(stats: da.ScanStats) -> bool:
+    def accept(stats: da.ScanStats) -> Any:
         seen.append((stats.rows, path.read_bytes()))
-        return stats.rows > 73
+        return np.bool_(True)
 
-    with pytest.raises(da.DoubtfulDataError):
-        getattr(scan, method)(path, on_doubt=decide)
-    assert (seen, path.read_bytes()) == ([(73, b"before")], b"before")
-    getattr(scan, method)(path, on_doubt=lambda stats: stats.rows > 0)
+    with pytest.warns(da.StrayDayWarning):
+        write(path, on_doubt=accept)
+    assert seen == [(6, b"before")]
     assert path.read_bytes() != b"before"
-    # What the function raises is raised, and nothing is left behind.
-    with pytest.raises(ZeroDivisionError):
-        getattr(scan, method)(path, on_doubt=lambda stats: stats.rows / 0)
-    assert temporary_files(tmp_path) == []
-
-
-def test_an_open_file_gets_nothing_that_is_refused(connect: Any, service: da.Sandbox) -> None:
-    target = io.BytesIO()
+    # A function is asked about what looks right too.
+    service.switch(day_zone="UTC")
     with pytest.raises(da.DoubtfulDataError):
-        stray(connect(service)).to_csv(target, on_doubt="error")
-    assert target.getvalue() == b""
+        write(path, on_doubt=lambda stats: stats.rows > 5)
+
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "warnings": {},
+    "error": {"on_doubt": "error"},
+    "function": {"on_doubt": lambda task: not task.doubts},
+}
 
 
 @pytest.mark.fault("S17")
 @pytest.mark.both_clients
-@pytest.mark.parametrize("how", ["warnings", "error", "function"])
-def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, how: str) -> None:
-    codes = [row(f"{day}-{n}", f"2024-01-0{day}") for day in (1, 2, 3) for n in range(5)]
-
-    def scan_of(service: da.Sandbox) -> Any:
-        days = da.days("2024-01-01", "2024-01-04")
-        return connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
-
-    with da.Sandbox() as before, da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as after:
-        before.load("promotion_code", codes)
-        after.load("promotion_code", [*codes, {"id": "late", "allocated_time": "2024-01-01 16:00:00"}])
-        scan_of(before).to_folder(tmp_path)
-        rows = scan_of(before).read_folder(tmp_path).to_pylist()
-        answers: dict[str, dict[str, Any]] = {
-            "warnings": {},
-            "error": {"on_doubt": "error"},
-            "function": {"on_doubt": lambda task: not task.doubts},
-        }
-        run = partial(scan_of(after).to_folder, tmp_path, refresh="all", same_service=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(da.ScanIncompleteError) as caught:
-                run(**answers[how])
-        ((name, error),) = caught.value.failed.items()
-        assert isinstance(error, da.DoubtfulDataError)
-        assert (name[:10], caught.value.exit_code) == ("2024-01-02", 65)
-        report = caught.value.report
-        assert report is not None
-        assert [(task.day, task.state == "kept") for task in report.files] == [
-            ("2024-01-01", False),
-            ("2024-01-02", True),
-            ("2024-01-03", False),
-        ]
-        with pytest.warns(da.StrayDayWarning):
-            assert scan_of(after).read_folder(tmp_path).to_pylist() == rows
-        with pytest.warns(da.StrayDayWarning):
-            run()
-        with pytest.warns(da.StrayDayWarning):
-            assert len(scan_of(after).read_folder(tmp_path)) == 16
+@pytest.mark.parametrize("how", ANSWERS)
+def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sandbox, tmp_path: Path, how: str) -> None:
+    days = da.days("2024-01-01", "2024-01-03")
+    scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
+    service.switch(day_zone="UTC")
+    scan.to_folder(tmp_path)
+    before = [path.read_bytes() for path in parts(tmp_path)]
+    service.switch(day_zone="Asia/Tokyo")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(da.ScanIncompleteError) as caught:
+            scan.to_folder(tmp_path, refresh="all", **ANSWERS[how])
+    ((name, error),) = caught.value.failed.items()
+    assert isinstance(error, da.DoubtfulDataError)
+    assert (name[:10], caught.value.exit_code) == ("2024-01-01", 65)
+    assert caught.value.report is not None
+    assert [task.state for task in caught.value.report.files] == ["kept", "refreshed"]
+    assert parts(tmp_path)[0].read_bytes() != before[0], "it remembers its doubt"
+    with pytest.warns(da.StrayDayWarning):
+        assert [row["id"] for row in scan.read_folder(tmp_path).to_pylist()] == [f"a-{n}" for n in range(5)]
+    with pytest.warns(da.StrayDayWarning):
+        assert scan.to_folder(tmp_path, refresh="all").rows == 6
 
 
 def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
@@ -162,55 +143,20 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     with pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
     assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 5
-    with pytest.raises(ZeroDivisionError):
-        scan.to_folder(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("method", [*FORMATS, "to_folder"])
-def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, method: str
-) -> None:
-    async def refuses(_found: Any) -> bool:
-        return False
-
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for answer in (refuses, lambda _: "no"):
-        with pytest.raises(da.ValidationError, check=about("on_doubt")):
-            getattr(scan, method)(tmp_path / "target", on_doubt=answer)
-    assert [path for path in tmp_path.rglob("*.parquet") if path.is_file()] == []
-    assert not (tmp_path / "target").is_file()
-    getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))
+    for on_doubt, error in REFUSALS[3:]:
+        with pytest.raises(error):
+            scan.to_folder(tmp_path / "third", on_doubt=on_doubt)
+    assert list((tmp_path / "third").rglob("*.parquet")) == []
 
 
 # Less than a file has.
 
 
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
-    """A response with these numbers."""
     return response_of([{"n": number, "text": text} for number in numbers])
 
 
-class Nights:
-    """A service whose response for the value 2 changes from night to night."""
-
-    def __init__(self) -> None:
-        """Ten rows for each value."""
-        self.second = numbered(*range(10))
-
-    def give(self, connection: Any, value: str, _before: int) -> None:
-        """Responds."""
-        connection.sendall(self.second if value == "2" else numbered(*range(10)))
-
-
-@pytest.fixture
-def nights() -> Nights:
-    """A service after whose first night all is there."""
-    return Nights()
-
-
 def contents(folder: Path) -> list[Any]:
-    """The rows of the files."""
     return [pq.read_table(path, partitioning=None).to_pylist() for path in parts(folder)]
 
 
@@ -228,14 +174,15 @@ WORSE: dict[str, tuple[bytes, str]] = {
 @pytest.mark.filterwarnings("ignore::dataaccess.AbsentAttributeWarning")
 @pytest.mark.parametrize("name", WORSE)
 def test_a_good_file_is_not_replaced_by_less(
-    connect: Any, nights: Nights, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    connect: Any, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     response, lacks = WORSE[name]
-    with responding(nights.give) as server:
+    responses = dict.fromkeys(["1", "2", "3"], numbered(*range(10)))
+    with responding(lambda connection, value, _: connection.sendall(responses[value])) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
         scan.to_folder(tmp_path)
         before = contents(tmp_path)
-        nights.second = response
+        responses["2"] = response
         with pytest.warns(da.ShrunkWarning, match=lacks) as caught:
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
@@ -259,28 +206,6 @@ def test_a_good_file_is_not_replaced_by_less(
         assert contents(tmp_path)[1] != before[1]
 
 
-@pytest.mark.slow
-def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFactory) -> None:
-    counts = st.integers(0, 12)
-
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(counts, counts)
-    def check(before: int, now: int) -> None:
-        nights = Nights()
-        nights.second, folder = numbered(*range(before)), tmp_path_factory.mktemp("nights")
-        with responding(nights.give) as server:
-            scan = by_value(da.Client(server.base_url, token="tok-test"), ["1", "2"])
-            scan.to_folder(folder)
-            nights.second = numbered(*range(now))
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                report = scan.to_folder(folder)
-        assert report.files[1].rows == (before if now * 2 < before else now)
-        assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
-
-    check()
-
-
 # What looks wrong in a run of several days.
 
 Day = list[dict[str, Any]]
@@ -292,7 +217,6 @@ def days_of(counts: list[int]) -> list[Day]:
 
 
 def codes_of(day: int, count: int, **values: Any) -> Day:
-    """Codes of a day."""
     times = {"allocated_time": f"2024-01-{day:02} 09:00:00", "name": "x"}
     return [{"id": f"{day}-{number}", **times, **values} for number in range(count)]
 
@@ -352,7 +276,6 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
 
 
 def rows_of(folder: Path) -> list[int]:
-    """The numbers in a folder."""
     return sorted(pl.read_parquet(folder)["n"].to_list())
 
 
@@ -408,32 +331,20 @@ def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> N
 
 
 def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path: Path) -> None:
-    shrunk: set[str] = set()
+    shrunk: list[str] = []
 
     def give(connection: Any, value: str, before: int) -> None:
         rows = [] if value in shrunk else [{"n": 10 * int(value) + before + 1, "text": "x"}]
         connection.sendall(response_of(rows))
 
-    def night() -> tuple[list[str], list[bool], list[int]]:
-        """What one run requests, which tasks are in doubt, and the rows."""
-        before = len(values_asked(server))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", da.ShrunkWarning)
-            report = scan.to_folder(tmp_path)
-        asked = sorted(values_asked(server)[before:])
-        return (
-            asked,
-            [bool(task.doubts) for task in report.files],
-            sorted(pl.read_parquet(tmp_path / "*.parquet")["n"].to_list()),
-        )
-
     with responding(give) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        every = ["1", "2", "3"]
-        assert night() == (every, [False, False, False], [11, 21, 31])
-        shrunk.add("2")
-        assert night() == (every, [False, True, False], [12, 21, 32])
-        assert night() == (every, [False, True, False], [13, 21, 33])
-        shrunk.clear()
-        assert night() == (every, [False, False, False], [14, 24, 34])
-        assert night() == (every, [False, False, False], [15, 25, 35])
+        scan.to_folder(tmp_path)
+        nights = [(["2"], [12, 21, 32]), (["2"], [13, 21, 33]), ([], [14, 24, 34])]
+        for shrunk[:], rows in nights:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", da.ShrunkWarning)
+                report = scan.to_folder(tmp_path)
+            assert [bool(task.doubts) for task in report.files] == [False, bool(shrunk), False]
+            assert rows_of(tmp_path) == rows
+        assert len(server.requests) == 4 * 3

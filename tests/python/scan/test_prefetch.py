@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,9 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.parts import in_parts
-from support.raw_server import Received, reset, serving
-from support.scan_requests import ok_response, rows_of_all, scan_of_parts, scan_server
+from support.raw_server import reset, serving
+from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server
 from support.streams import CLOSING, HEAD, OPENING
 
 import dataaccess as da
@@ -23,13 +20,13 @@ import dataaccess as da
 DAYS = 4
 ROWS = 60_000
 # So long that a response is larger than the buffers of its sockets and two batches.
-TEXT = "x" * 700
+TEXT = b"x" * 700
 MEBIBYTE = 2**20
 
 
 @lru_cache(maxsize=DAYS)
 def body(day: int) -> bytes:
-    return b",".join(b'{"n":%d,"text":"%s"}' % (n, TEXT.encode()) for n in range(day * ROWS, (day + 1) * ROWS))
+    return b",".join(b'{"n":%d,"text":"%s"}' % (n, TEXT) for n in range(day * ROWS, (day + 1) * ROWS))
 
 
 class Impatient:
@@ -38,92 +35,55 @@ class Impatient:
     The first response takes its time; the others are sent at once.
     """
 
+    server: Any = None
+
     def __init__(self, first_takes: float, write_waits: float) -> None:
-        self.first_takes = first_takes
-        self.write_waits = write_waits
+        self.first_takes, self.write_waits = first_takes, write_waits
         self.requests: list[int] = []
-        self.given_up = 0
-        self.lock = threading.Lock()
+        self.given_up: list[int] = []
 
     def __call__(self, connection: Any, number: int) -> None:
-        request: Received = self.server.requests[number]
-        day = int(request.json["filters"]["OR"][0]["AND"][0]["value"][0])
-        with self.lock:
-            self.requests.append(day)
+        day = int(self.server.requests[number].json["filters"]["OR"][0]["AND"][0]["value"][0])
+        self.requests.append(day)
         connection.sendall(HEAD + OPENING)
-        rows = body(day)
-        if day == 0:
-            self.drip(connection, rows)
-        else:
-            self.send(connection, rows)
+        rows = memoryview(body(day))
+        try:
+            while rows:
+                if day == 0:
+                    time.sleep(self.first_takes / 20)
+                    rows = rows[connection.send(rows[: ROWS * 800 // 20]) :]
+                else:
+                    connection.settimeout(self.write_waits)
+                    rows = rows[connection.send(rows[: 64 * 1024]) :]
+        except TimeoutError:
+            self.given_up.append(day)
+            reset(connection)
         connection.sendall(CLOSING)
         connection.close()
 
-    def drip(self, connection: Any, rows: bytes) -> None:
-        step = len(rows) // 20
-        for start in range(0, len(rows), step):
-            connection.sendall(rows[start : start + step])
-            time.sleep(self.first_takes / 20)
 
-    def send(self, connection: Any, rows: bytes) -> None:
-        connection.settimeout(self.write_waits)
-        view = memoryview(rows)
-        try:
-            while view:
-                view = view[connection.send(view[: 64 * 1024]) :]
-        except TimeoutError:
-            with self.lock:
-                self.given_up += 1
-            reset(connection)
-
-    server: Any = None
+def by_batches(scan: Any, _folder: Path) -> Any:
+    return pa.Table.from_batches([batch.to_arrow() for batch in scan.batches()])
 
 
-def scan_of_days(client: Any) -> Any:
-    where = da.col("day").matches([str(day) for day in range(DAYS)])
-    return in_parts(
-        1,
-        client.scan_items,
-        "store",
-        ["n", "text"],
-        where,
-        item_type_id=7,
-        schema={"n": "int64", "text": "string"},
-    )
+def by_parquet(scan: Any, folder: Path) -> Any:
+    scan.to_parquet(folder / "rows.parquet")
+    return pq.read_table(folder / "rows.parquet")
 
 
-def numbers(table: Any) -> list[int]:
-    found: list[int] = table.column("n").to_pylist()
-    return found
-
-
-def by_batches(client: Any, _folder: Path) -> list[int]:
-    return [n for batch in scan_of_days(client).batches() for n in numbers(batch.to_arrow())]
-
-
-def by_capsule(client: Any, _folder: Path) -> list[int]:
-    return numbers(pa.table(scan_of_days(client)))
-
-
-def by_parquet(client: Any, folder: Path) -> list[int]:
-    scan_of_days(client).to_parquet(folder / "rows.parquet")
-    return numbers(pq.read_table(folder / "rows.parquet"))
-
-
-def by_awaited_batches(client: Any, _folder: Path) -> list[int]:
-    async def read() -> list[int]:
-        awaited = da.AsyncClient(client.base_url, token="tok-test")
-        return [n async for batch in scan_of_days(awaited).batches() for n in numbers(batch.to_arrow())]
-
-    return asyncio.run(read())
-
-
-USES: dict[str, Callable[[Any, Path], list[int]]] = {
+USES: dict[str, Callable[[Any, Path], Any]] = {
     "batches": by_batches,
-    "capsule": by_capsule,
+    "capsule": lambda scan, _folder: pa.table(scan),
     "parquet": by_parquet,
-    "awaited batches": by_awaited_batches,
 }
+
+
+def read(service: Impatient, use: str, folder: Path) -> list[int]:
+    with serving(service) as server:
+        service.server = server
+        client = da.Client(server.base_url, token="tok-test")
+        numbers: list[int] = USES[use](scan_of_parts(client, DAYS), folder).column("n").to_pylist()
+        return numbers
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
@@ -136,11 +96,8 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
     time_scale(10)
     buffered_bytes(MEBIBYTE)
     service = Impatient(first_takes=3, write_waits=1.5)
-    with serving(service) as server:
-        service.server = server
-        client = da.Client(server.base_url, token="tok-test")
-        assert USES[use](client, tmp_path) == list(range(DAYS * ROWS))
-    assert service.given_up == 0
+    assert read(service, use, tmp_path) == list(range(DAYS * ROWS))
+    assert service.given_up == []
     # What was dropped for lack of memory was requested again.
     assert len(service.requests) > DAYS
     assert set(service.requests) == set(range(DAYS))
@@ -149,12 +106,25 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
 def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path, buffered_bytes: Any) -> None:
     buffered_bytes(256 * MEBIBYTE)
     service = Impatient(first_takes=1, write_waits=10)
-    with serving(service) as server:
-        service.server = server
-        client = da.Client(server.base_url, token="tok-test")
-        assert by_capsule(client, tmp_path) == list(range(DAYS * ROWS))
+    assert read(service, "capsule", tmp_path) == list(range(DAYS * ROWS))
     # All fit, so each was requested once.
     assert sorted(service.requests) == list(range(DAYS))
+
+
+def test_requests_wait_until_their_responses_fit_into_the_budget(connect: Any, buffered_bytes: Any) -> None:
+    buffered_bytes(100)
+    in_flight: list[int] = []
+
+    def respond(asked: ScanRequest) -> bytes:
+        in_flight.append(service.in_flight)
+        time.sleep(0.01)
+        return ok_response(asked)
+
+    with scan_server(respond) as service:
+        scan = scan_of_parts(connect(service.base_url, concurrency=4), 12)
+        assert [row for batch in scan.batches() for row in batch.to_pylist()] == rows_of_all(12)
+    # The first ones are sent before the size of a response is known.
+    assert set(in_flight[6:]) == {1}
 
 
 @pytest.mark.slow

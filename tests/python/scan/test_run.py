@@ -27,16 +27,10 @@ from support.runs import (
     ROWS_OF_DAYS,
     by_day,
     by_value,
-    damaged,
-    doubtful,
-    giving,
     left_in,
-    numbers_in,
     parts,
-    reasons,
     responding,
     rows_in,
-    some_days,
     tasks_done,
 )
 from support.streams import response_of
@@ -69,25 +63,6 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
     assert messages == list(range(9))
 
 
-@pytest.mark.both_clients
-def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
-    connect: Any, service: da.Sandbox, tmp_path: Path
-) -> None:
-    scan = by_day(connect(service, concurrency=2))
-
-    def on_progress(progress: da.Progress) -> None:
-        if progress.done == 3:
-            raise ZeroDivisionError("on purpose")
-
-    with pytest.raises(ZeroDivisionError):
-        scan.to_folder(tmp_path, progress=on_progress)
-    # At once, though requests in flight may still be closing.
-    report = scan.to_folder(tmp_path)
-    assert report.kept >= 3
-    assert len(service.requests) <= 8 + 2
-    assert rows_in(tmp_path) == scan.to_polars().to_dicts()
-
-
 NO_DAYS = [["2024-01-10"], "3 days", "last 3 days", "days('2024-01-05', 'soon')", "col('x') == 1", [3], [None], 3, True]
 
 
@@ -106,40 +81,6 @@ def test_an_option_that_is_invalid_is_refused_before_anything_is_sent(
     with pytest.raises(kind, check=about(option)):
         by_day(connect(service)).to_folder(tmp_path / "run", **{option: bad})
     assert (list(tmp_path.iterdir()), service.requests) == ([], [])
-
-
-def test_a_folder_is_read_only_if_it_is_complete(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
-    with pytest.raises(da.ValidationError, check=about("missing")):
-        scan.read_folder(tmp_path, missing="skip")
-    for missing in ("raise", "ignore"):
-        with pytest.raises(da.FileError) as caught:
-            scan.read_folder(tmp_path / "none", missing=missing)
-        assert (caught.value.errno, caught.value.path) == (errno.ENOENT, str(tmp_path / "none"))
-    with pytest.raises(da.ScanIncompleteError, match=r"\b8\b"):
-        scan.read_folder(tmp_path)
-    assert scan.read_folder(tmp_path, missing="ignore").schema == scan.head(0).schema
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="only POSIX has these modes")
-@pytest.mark.parametrize(("umask", "folders", "files"), [(0o022, "0o755", "0o644"), (0o077, "0o700", "0o600")])
-def test_what_is_written_has_the_mode_of_any_new_file(
-    connect: Any, service: da.Sandbox, tmp_path: Path, umask: int, folders: str, files: str
-) -> None:
-    folder = tmp_path / "made" / "here"
-    before = os.umask(umask)
-    try:
-        by_day(connect(service)).to_folder(folder)
-    finally:
-        os.umask(before)
-    modes = {path: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.rglob("*")]}
-    days = {path for path in modes if path.is_dir() and path.parent == folder and path.name != HIDDEN}
-    assert len(days) == 8
-    assert {mode for path, mode in modes.items() if path.is_dir() and path not in days} == {folders}
-    # All who may open the lock could hold it for ever.
-    assert modes.pop(folder / HIDDEN / "lock") == "0o600"
-    assert {mode for path, mode in modes.items() if path.is_file()} == {files}
 
 
 def test_a_folder_knows_no_secret_and_no_value_of_a_filter(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -238,6 +179,11 @@ def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.S
     assert (read.to_arrow().schema, read.to_pylist()) == (expected.to_arrow().schema, expected.to_pylist())
     assert (read.stats.rows, read.stats.bytes) == (ROWS, expected.stats.bytes)
     assert scan.last_stats == read.stats
+    with pytest.raises(da.ValidationError, check=about("missing")):
+        scan.read_folder(tmp_path, missing="skip")
+    for missing in ("raise", "ignore"):
+        with pytest.raises(da.FileError, check=lambda error: error.errno == errno.ENOENT):
+            scan.read_folder(tmp_path / "none", missing=missing)
 
 
 # Reports of runs and folder_status: figures, progress, which days a folder has, how old, and what looks wrong.
@@ -295,47 +241,6 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
     assert (done, rows, size) == (8, report.rows, last.bytes)
 
 
-def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        meta = {"meta": {"total": 500}} if value == "1" else {}
-        connection.sendall(response_of([{"n": 1, "text": "x"}], **meta))
-
-    with responding(give) as server:
-        scan = by_value(connect(server.base_url), ["0", "1"])
-        for _ in range(2):
-            with pytest.warns(da.IncompleteWarning, match=r"\b500 .*\b1\b") as caught:
-                report = scan.to_folder(tmp_path)
-            assert len(caught) == 1
-            assert [numbers_in(reason) for reason in reasons(report)] == [["2", "500", "1"]]
-
-
-@pytest.mark.both_clients
-def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) -> None:
-    with some_days([24 + day for day in range(8)], day_zone="Asia/Ho_Chi_Minh") as service:
-        scan = by_day(connect(service))
-        for _ in range(2):
-            with pytest.warns(da.StrayDayWarning, match=r"\b7 of 8\b.*UTC\+07:00") as caught:
-                report = scan.to_folder(tmp_path)
-            assert len(caught) == 1
-            assert caught[0].filename == __file__ or hasattr(scan, "client")
-            # Of the day before the first there are no rows.
-            assert report.doubtful_days == [task.day for task in report.files[1:]]
-        assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).to_folder(tmp_path / "right").warnings == []
-
-
-def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path: Path) -> None:
-    records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
-    with responding(giving(records)) as server:
-        client = connect(server.base_url)
-        by_value(client, ["0", "1", "2", "3"]).to_folder(tmp_path / "some")
-        for _ in range(2):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
-                report = by_value(client, ["0", "2", "3"]).to_folder(tmp_path / "none")
-            assert len(caught) == 1
-            assert report.warnings == [str(caught[0].message)]
-        by_value(client, ["3"]).to_folder(tmp_path / "empty")
-
-
 @pytest.mark.both_clients
 def test_a_run_that_ends_incomplete_warns_too(connect: Any, tmp_path: Path) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
@@ -388,59 +293,22 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
             days(8).to_folder(tmp_path)
 
 
-# The status of a folder.
-
-NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
-
-
-def row(day: int, name: str) -> dict[str, Any]:
-    """A code of March."""
-    return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
-
-
-def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
-    """Runs some days of March."""
-    days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
-    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
-
-
-def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=NOON) as service:
-        service.load("promotion_code", [row(day, f"{day}-{n}") for day in range(1, 7) for n in range(day)])
-        client = connect(service)
-        fill(client, tmp_path, 1, 3)
-        service.advance(timedelta(minutes=5))
-        fill(client, tmp_path, 4, 6)
-    status = da.folder_status(tmp_path)
-    assert (status.folder, status.service, status.rows) == (tmp_path, client.base_url, 1 + 2 + 4 + 5)
-    assert status.days == ["2024-03-01", "2024-03-02", "2024-03-04", "2024-03-05"]
-    assert (status.missing_days, status.open_days) == (["2024-03-03"], ["2024-03-05"])
-    slow = da.folder_status(tmp_path, settle=2)
-    assert (slow.open_days, slow.unsettled_days) == (["2024-03-05"], ["2024-03-04"])
-    times = [file.requested_at for file in status.files if file.requested_at is not None]
-    assert NOON <= times[0] < NOON + timedelta(minutes=1)
-    assert timedelta(minutes=4) < times[-1] - times[0] < timedelta(minutes=6)
-    assert (doubtful(status), damaged(status)) == ([], [])
-    assert status.query["timezone"] == "UTC"
-    assert json.loads(json.dumps(status.to_dict()))["missing_days"] == ["2024-03-03"]
-    shown = str(status)
-    assert "missing:   1 day: 2024-03-03" in shown
-    assert "open:      1 day was not over: 2024-03-05" in shown
-
-
-def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=NOON) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
-        fill(connect(service), tmp_path / "days", 1, 3)
-        connect(service).scan_codes(["id"], allocated_time=da.since("2024-03-01")).to_folder(tmp_path / "flat")
-    assert da.folder_status(tmp_path / "days").missing_days == []
-    for until in ("2024-03-04", date(2024, 3, 4)):
-        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-03-03", "2024-03-04"]
-    assert da.folder_status(tmp_path / "days", until="2024-03-01").missing_days == []
+def test_days_after_the_last_file_are_missing_if_they_should_be_there(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan_codes = connect(service).scan_codes
+    scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03")).to_folder(tmp_path / "days")
+    scan_codes(["id"], allocated_time=da.since("2024-01-01")).to_folder(tmp_path / "flat")
+    missing = ["2024-01-03", "2024-01-04"]
+    ends: list[Any] = [(None, []), ("2024-01-01", []), ("2024-01-04", missing), (date(2024, 1, 4), missing)]
+    for until, days in ends:
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == days
     days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
     # Midnight can pass meanwhile.
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
-    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-03-04")]
+    refused: list[tuple[str, Any]] = [("days", "soon"), ("days", "20240304"), ("days", 3), ("flat", "2024-01-04")]
     for folder, wrong in refused:
         with pytest.raises(da.ValidationError, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
+    status = da.folder_status(tmp_path / "days")
+    assert (status.folder, status.service, status.query["timezone"]) == (tmp_path / "days", service.base_url, "UTC")

@@ -20,7 +20,7 @@ from support.contract import NOW, arguments, calls, named
 from support.parts import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
-from support.scan_requests import OUTPUTS, ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
+from support.scan_requests import OUTPUTS, ScanRequest, ok_response, scan_of_parts, scan_server
 
 import dataaccess as da
 
@@ -34,7 +34,6 @@ def bare(held: Any) -> Any:
 
 
 def travelled(held: Any) -> Any:
-    """The same task as in another process."""
     copy = pickle.loads(pickle.dumps(bare(held)))
     return copy if bare(held) is held else type(held)(copy, held._runner)
 
@@ -52,7 +51,6 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox) -> str:
     return token
 
 
-X = da.col("x")
 MEMBERS = ["demo-customer-0001", "ä\u2028\U0001f381", 'quote " and \\']
 held_or_travelled = pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
 
@@ -162,11 +160,9 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
 
 # Scans that the contract does not have.
 FURTHER: dict[str, Callable[[Any], Any]] = {
-    "more values than a request has": lambda client: of_items(client, X.matches([str(n) for n in range(3_000)])),
-    "numbers and days": lambda client: of_items(
-        client, X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS)
+    "more values than a request has": lambda client: client.scan_items(
+        "store", ["a"], da.col("x").matches([*map(str, range(3_000))]), item_type_id=7
     ),
-    "an operator of bools": lambda client: of_items(client, X.op("has", [True], data_type="bool")),
     "parts of a list": lambda client: in_parts(
         2, client.scan_codes, ["id"], allocated_time=DAY, audience_type="customer", allocated_audience=MEMBERS
     ),
@@ -174,11 +170,6 @@ FURTHER: dict[str, Callable[[Any], Any]] = {
     "far days": lambda client: client.scan_codes(["id"], allocated_time=da.on("5999-12-31")),
     "types": lambda client: client.scan_codes(["pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }
-
-
-def of_items(client: Any, where: Any) -> Any:
-    """A scan of an object without rules."""
-    return client.scan_items("store", ["a"], where, item_type_id=7)
 
 
 def check_that_tasks_travel(scan: Any) -> None:
@@ -245,19 +236,6 @@ def test_a_task_of_a_literal_token_does_not_travel(client: Any) -> None:
     assert type(task._client).__name__ in str(caught.value)
 
 
-@pytest.mark.usefixtures("elsewhere", "short_pauses")
-def test_a_task_that_travelled_is_tried_as_often() -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        whole = ok_response(asked)
-        return whole if asked.attempt > 4 else ThenClose(whole[: -1 - asked.attempt])
-
-    with scan_server(respond) as parts:
-        (task,) = scan_of_parts(da.Client(parts.base_url, token=any_token), 1).tasks()
-        copy = travelled(task)
-        assert copy.to_dicts() == rows_of(0)
-        assert copy.last_stats.retries == 5
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -277,8 +255,5 @@ def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
     assert (caught.value.operation, caught.value.api_message) == ("scan_items", "no such thing")
     assert [name for part in parts for name in part] == expected
     assert pa.concat_tables(tables).equals(scan.to_arrow())
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as executor:
-        parts = list(executor.map(ids_of, scan.tasks(), timeout=50))
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         assert list(threads.map(ids_of, scan.tasks(), timeout=50)) == parts
-    assert [name for part in parts for name in part] == expected

@@ -18,8 +18,7 @@ import pyarrow as pa
 import pytest
 from support import kinds
 from support.arguments import about
-from support.scan_requests import uses_of
-from support.zones import DAYS, HANOI, ZONE, Platform, codes_of
+from support.zones import DAYS, HANOI, KOLKATA, Platform, codes_of
 
 import dataaccess as da
 
@@ -65,7 +64,7 @@ def test_a_plan_and_a_check_say_both_zones(platform: Platform, scan: da.Scan) ->
 
 
 def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform) -> None:
-    wrong = ZONE["Kolkata"] if platform.source != ZONE["Kolkata"] else HANOI
+    wrong = KOLKATA if platform.source != KOLKATA else HANOI
     client = platform.sandbox.client(timezone=platform.zone, source_timezone=wrong)
     with pytest.warns(da.errors.StrayDayWarning, match=rf"\({wrong}\)"):
         client.scan_codes(ATTRS, allocated_time=da.on(DAYS[2])).collect()
@@ -92,12 +91,6 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
     assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
 
 
-def by_duckdb(scan: Any) -> Any:
-    assert scan is not None, "found by its name below"
-    relation: Any = duckdb.sql("from scan")
-    return relation.fetchall()
-
-
 def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
     client = platform.sandbox.client(timezone="America/New_York")
     scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
@@ -106,37 +99,9 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
     assert scan.last_stats is not None
     expected = [str(day) for day in DAYS[1:3]]
     assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, by_duckdb, pa.table]
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda scan: duckdb.from_arrow(scan).fetchall()]
     for use in uses:
         fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
         use(fresh)
         assert fresh.last_stats is not None
         assert fresh.last_stats.stray_days == expected
-
-
-def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
-    with da.Sandbox.demo(until="2024-02-29", platform="local-times") as sandbox:
-        scan = sandbox.client().scan_codes(ATTRS, allocated_time=da.since("2024-02-20"))
-        with pytest.warns(da.StrayDayWarning, match="2024-02-20"):
-            assert min(scan.to_polars()["allocated_time"]) >= dt.datetime(2024, 2, 21)  # noqa: DTZ001 - as written
-
-
-@pytest.mark.parametrize(
-    ("zone", "hint"),
-    [("Asia/Ho_Chi_Minh", "UTC+07:00"), ("America/New_York", "UTC-05:00"), ("Asia/Kolkata", "+05:30")],
-)
-def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(connect: Any, zone: str, hint: str) -> None:
-    quarters = [dt.datetime(2024, 1, 14) + dt.timedelta(minutes=15 * n) for n in range(288)]  # noqa: DTZ001 - of the wire
-    with da.Sandbox(switches={"day_zone": zone}) as service:
-        service.load("promotion_code", [{"id": f"c-{time}", "allocated_time": str(time)} for time in quarters])
-        # A request a day: all of them together are warned of once.
-        days = da.days("2024-01-15", "2024-01-17")
-        for use in uses_of(connect(service).scan_codes(ATTRS, allocated_time=days)):
-            with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
-                use()
-            assert len(caught) == 1
-        # Without its time nothing is known of a row, and in the zone of the service all is right.
-        for use in uses_of(connect(service).scan_codes(["id"], allocated_time=da.on("2024-01-15"))):
-            use()
-        same = connect(service, timezone=zone)
-        assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96

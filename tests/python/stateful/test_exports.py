@@ -68,7 +68,6 @@ class Exports(RuleBasedStateMachine):
     """The rules."""
 
     def __init__(self) -> None:
-        """A service that has just begun, without exports."""
         super().__init__()
         self.service = da.Sandbox(now=BEGINS)
         self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
@@ -77,7 +76,6 @@ class Exports(RuleBasedStateMachine):
         self.exports: dict[int, Export] = {}
 
     def teardown(self) -> None:
-        """Ends the service."""
         self.faults.end()
         self.service.stop()
 

@@ -35,7 +35,7 @@ from support.folder_machine import FolderMachine, Stopped, name_of
 from support.folder_model import Order
 from support.machines import run_machine
 from support.objects import forwarded, moto_server
-from support.places import BucketPlace, LocalPlace, Place
+from support.places import BucketPlace, LocalPlace, Place, parts_of, wait_until_unlocked
 from support.runs import damaged
 from support.service_machine import days, pairs, some_days, zones
 
@@ -53,7 +53,6 @@ named = st.one_of(
 
 
 def orders(zone: Any) -> st.SearchStrategy[Order]:
-    """The arguments of a run."""
     return st.builds(
         Order,
         days=some_days,
@@ -170,7 +169,6 @@ class Folders(FolderMachine):
             self.check_report(order, before, json.loads(output), replaced)
 
     def of_command(self, *words: str) -> tuple[int, str, str]:
-        """Runs a command at the service."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("DATAACCESS_BASE_URL", self.service.base_url)
             patch.setenv("DATAACCESS_TOKEN", self.tokens())
@@ -196,7 +194,7 @@ class Folders(FolderMachine):
         _, error = self.run(order, progress)
         is_stopped = len(calls) == number
         assert isinstance(error, Stopped) == is_stopped
-        self.place.wait_until_unlocked()
+        wait_until_unlocked(self.place)
         replaced = self.adopt(expected, is_complete=not is_stopped)
         doubtful = {day for day in expected if day in self.model.parts and self.model.parts[day].doubt == "kept"}
         # What was reported as done is done.
@@ -231,7 +229,6 @@ class Folders(FolderMachine):
         self.both_run(replace(data.draw(orders(self.codes.zone)), refresh=refresh, accept=None, cap=None))
 
     def both_run(self, order: Order) -> None:
-        """Two runs in two threads."""
         if self.faults.redirected or self.tokens.is_stuck:
             return
         expected = self.expected(order)
@@ -371,7 +368,7 @@ class Folders(FolderMachine):
 
     @invariant()
     def each_file_is_as_its_last_run_left_it(self) -> None:
-        assert self.place.parts() == {name_of(day): content for day, content in self.contents.items()}
+        assert parts_of(self.place) == {name_of(day): content for day, content in self.contents.items()}
 
     @invariant()
     def no_file_has_a_token(self) -> None:
@@ -425,7 +422,6 @@ def test_a_folder_is_what_its_runs_must_have_made_of_it(
 
 
 def fails(names: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
-    """A fault for each day."""
     return [("a_day_fails_or_shrinks", {"day": day, "name": name}) for day, name in zip(DAYS, names, strict=False)]
 
 

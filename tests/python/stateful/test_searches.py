@@ -30,7 +30,6 @@ numbers = st.integers(0, 5)
 
 
 def in_batches(scan: da.Scan) -> Iterator[dict[str, Any]]:
-    """The rows of batches of two."""
     with scan.batches(max_rows=2) as batches:
         for batch in batches:
             yield from batch.to_polars().to_dicts()
@@ -74,12 +73,6 @@ class Searches(ServiceMachine):
         self.calls(some, chosen, lambda: USES[use](scan), use)
         assert_hidden(self.tokens.issued, scan, scan.explain(), scan.requests(), self.client, self.client.settings)
 
-    @rule(some=some_days, chosen=statuses)
-    def a_count(self, some: tuple[date, ...], chosen: Any) -> None:
-        when = da.days(some[0], some[-1] + timedelta(days=1))
-        scan = self.client.scan_codes(ATTRS, allocated_time=when, code_status=chosen)
-        self.calls(some, chosen, scan.count, "count")
-
     def calls(self, some: tuple[date, ...], chosen: Any, call: Callable[[], Any], use: str = "") -> None:
         """A call for some days, a request a day, compared with the model."""
         expected = [self.rows(day, chosen) for day in some]
@@ -91,14 +84,10 @@ class Searches(ServiceMachine):
         self.begin_call()
         found: list[Row] = []
         error: BaseException | None = None
-        count = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                if use == "count":
-                    count = call()
-                else:
-                    found.extend(map(as_row, call()))
+                found.extend(map(as_row, call()))
             except da.DataAccessError as raised:
                 error = raised
         assert_hidden(self.tokens.issued, error, *(each.message for each in caught))
@@ -109,17 +98,15 @@ class Searches(ServiceMachine):
             assert use in STREAMS or not found
             assert found == rows[: len(found)]
             if isinstance(error, da.StreamInterruptedError):
-                delivered = error.rows_yielded or 0
-                assert delivered <= len(rows) if use == "count" else delivered == len(found)
+                assert (error.rows_yielded or 0) == len(found)
             return
         assert not expected_errors, expected_errors
-        assert count == len(rows) if use == "count" else found == rows
+        assert found == rows
         self.check_requests(Counter(some))
         assert {each.category for each in caught} <= {da.EmptyResultWarning}
         assert not rows or not caught
 
     def rows(self, day: date, chosen: list[int] | None) -> list[Row]:
-        """The rows of a response."""
         rows = [row for row in self.codes.of_day(day) if chosen is None or row[2] in chosen]
         return [] if self.faults.is_without_data(day) else self.faults.left(day, rows)
 

@@ -85,6 +85,5 @@ def as_row(record: dict[str, Any]) -> Row:
 
 
 def day_requested(request: da.sandbox.ReceivedRequest, zone: tzinfo) -> date:
-    """The day that a request asks for."""
     milliseconds = request.body["filters"]["OR"][0]["AND"][-1]["value"]
     return datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone(zone).date()

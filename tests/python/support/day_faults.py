@@ -51,7 +51,6 @@ class DayFaults:
     """The faults of a service that are active."""
 
     def __init__(self, service: da.Sandbox) -> None:
-        """None yet."""
         self._service, self._stack = service, ExitStack()
         self._by_day: dict[date, str] = {}
         self._passing: list[da.sandbox.Fault] = []
@@ -102,7 +101,6 @@ class DayFaults:
         return bool(self._by_day) or self.redirected is not None
 
     def end(self) -> None:
-        """Ends all."""
         self._stack.close()
         self._by_day, self._passing, self.redirected = {}, [], None
 
@@ -112,11 +110,9 @@ class DayFaults:
         return list(rows[: int(len(rows) * keep)])
 
     def is_without_data(self, day: date) -> bool:
-        """Whether the responses for a day have no `data`."""
         return self._by_day.get(day) == "no data"
 
     def is_page(self, day: date) -> bool:
-        """Whether the responses for a day are pages."""
         return self._by_day.get(day) == "a login page"
 
     def fails(self, day: date) -> type[da.DataAccessError] | None:

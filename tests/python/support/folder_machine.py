@@ -23,7 +23,7 @@ from support import kinds
 from support.changing_codes import ATTRS, as_row
 from support.folder_model import FolderModel, Order, Part
 from support.machines import assert_hidden
-from support.places import Place
+from support.places import Place, parts_of
 from support.service_machine import ServiceMachine
 
 import dataaccess as da
@@ -42,7 +42,6 @@ class FolderMachine(ServiceMachine):
     """The folder and its model."""
 
     def __init__(self, place: Place, command: Command) -> None:
-        """No folder yet."""
         super().__init__()
         self.place, self.command, self.model = place, command, FolderModel()
         # The bytes of each file, as the last run left them.
@@ -50,13 +49,11 @@ class FolderMachine(ServiceMachine):
         self.warned: set[type[Warning]] = set()
 
     def scan(self, days: tuple[date, ...], client: da.Client | None = None, attrs: list[str] = ATTRS) -> da.Scan:
-        """The scan of some days."""
         stop = days[-1] + timedelta(days=1)
         chosen = da.on(days[0]) if len(days) == 1 else da.days(days[0], stop)
         return (client or self.client).scan_codes(attrs, allocated_time=chosen)
 
     def run(self, order: Order, progress: Any = None) -> Ended:
-        """Runs."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             ended = self._run(order, progress)
@@ -117,7 +114,7 @@ class FolderMachine(ServiceMachine):
 
     def adopt(self, expected: dict[date, Part | None], *, is_complete: bool = True) -> set[date]:
         """Reads the files of these days: as expected, or if a run was cut short as before. Gives the replaced."""
-        replaced, contents = set(), self.place.parts()
+        replaced, contents = set(), parts_of(self.place)
         for day, wanted in expected.items():
             found = before = self.model.parts.get(day)
             content = contents.get(name_of(day))
@@ -140,7 +137,6 @@ class FolderMachine(ServiceMachine):
         return replace(wanted, requested_at=found.requested_at) if is_now else wanted
 
     def read(self, content: bytes) -> Part:
-        """What a file has."""
         record = json.loads(pq.read_metadata(BytesIO(content)).metadata[b"dataaccess.task"])["record"]
         rows = pq.read_table(BytesIO(content), partitioning=None).to_pylist()
         time = datetime.fromtimestamp(record["requested_at"] / 1000, UTC)
@@ -213,5 +209,4 @@ scan.to_folder(folder, refresh=refresh or None, progress=lambda progress: print(
 
 
 def name_of(day: date) -> str:
-    """The name of the file of a day."""
     return f"day={day}/part-0.parquet"

@@ -57,7 +57,6 @@ class Refresh:
     names_days: bool = False
 
     def __repr__(self) -> str:
-        """As it is written."""
         return repr(self.written)
 
 
@@ -89,7 +88,6 @@ class Order:
         return self.is_settled(day, part) and part.doubt != "kept"
 
     def is_capped(self, rows: Sequence[Row]) -> bool:
-        """Whether these rows look cut off."""
         return len(rows) == self.cap
 
     def doubts(self, part: Part) -> bool:

@@ -1,7 +1,7 @@
 """Hostile strings by category: what breaks parsers, queries, logs and terminals, made for these tests.
 
 `TEXTS` holds them by a printable name. Each is any Python text, so lone surrogates are among them: as JSON
-they are escapes. `BYTES` cannot be a string at all and is put into a body as it is.
+they are escapes.
 """
 
 from __future__ import annotations
@@ -100,32 +100,6 @@ def texts_of(turn: int) -> dict[str, str]:
         for number, text in enumerate(texts)
         if (number - turn) % min(SHARES, len(texts)) == 0
     }
-
-
-# What makes a JSON string invalid between its quotes.
-BYTES = {
-    "raw-control": b"\x01",
-    "raw-newline": b"\n",
-    "raw-nul": b"\x00",
-    "stray-quote": b'"',
-    "lone-backslash": b"\\",
-    "bad-escape": rb"\q",
-    "short-escape": rb"\u12",
-    "lone-surrogate": rb"\ud800",
-    "surrogates-reversed": rb"\udc00\ud800",
-    "continuation": b"\x80",
-    "cut-sequence": b"\xe2\x82",
-    "overlong": b"\xc0\xaf",
-    "surrogate-as-utf8": b"\xed\xa0\x80",
-    "beyond-unicode": b"\xf4\x90\x80\x80",
-    "latin1": b"caf\xe9",
-    "utf16": "a".encode("utf-16"),
-}
-
-
-def is_unicode(text: str) -> bool:
-    """Whether a string has no lone surrogate and is valid Unicode."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def is_one_harmless_line(message: str) -> bool:

@@ -35,7 +35,6 @@ class Clock:
     """The time of a service: where it began, and by how much it was advanced. Real seconds count as none."""
 
     def __init__(self, service: da.Sandbox, begins: datetime) -> None:
-        """A service that has just begun at this time."""
         self._service, self.now = service, begins
 
     def advance(self, hours: int) -> None:
@@ -67,7 +66,6 @@ def locals_of_package(error: BaseException) -> list[str]:
 
 
 def pickled(thing: object) -> bytes:
-    """Its pickle; nothing if it does not pickle."""
     try:
         return pickle.dumps(thing)
     except (TypeError, AttributeError, pickle.PicklingError):
@@ -78,14 +76,12 @@ class Tokens:
     """A `token=` callable: each call gives a new token, unless the source is stuck."""
 
     def __init__(self, service: da.Sandbox) -> None:
-        """With a first token."""
         self._service = service
         self.is_stuck = self.is_revoked = False
         self._revoked = 0
         self.issued = [service.issue_token(SCOPES)]
 
     def __call__(self) -> str:
-        """A token."""
         if not self.is_stuck:
             self.issued.append(self._service.issue_token(SCOPES))
             self.is_revoked = False

@@ -6,11 +6,13 @@ import asyncio
 import json
 import multiprocessing
 import os
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from support.raw_server import http
@@ -84,68 +86,25 @@ def slow_service() -> Iterator[tuple[str, Any]]:
         process.join()
 
 
-def resident() -> int:
-    """Bytes of this process in memory."""
-    with open("/proc/self/statm", encoding="ascii") as figures:  # noqa: PTH123 - no file of ours
-        return int(figures.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def sample() -> tuple[int, int]:
+    """Bytes of this process in memory, and how many descriptors it has."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE"), len(list(Path("/proc/self/fd").iterdir()))
 
 
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a count alone
+def search_at_once(client: da.AsyncClient, number: int, thread: int) -> int:
+    """The searches of a thread in a round; how many responses came, each that of its request."""
 
+    async def search(which: int) -> bool:
+        name = f"{thread}-{which}-{number}"
+        rows = await client.search_items("store", ["id"], da.col("n").equals(name), item_type_id=7)
+        assert rows == [{"id": name + PADDING}], name
+        return True
 
-class Rounds:
-    """Rounds for some seconds, and at least some; memory and descriptors before each and after the last."""
+    async def main() -> list[bool]:
+        return await asyncio.gather(*map(search, range(EACH)))
 
-    def __init__(self, seconds: float, least: int) -> None:
-        """Begins now."""
-        self.samples: list[tuple[int, int]] = []
-        self._end = time.monotonic() + seconds
-        self._least = least
-        self._go_on: list[bool] = []
-        self._lock = threading.Lock()
-
-    def goes_on(self, number: int) -> bool:
-        """Whether there is a round of this number; the same for all who ask."""
-        with self._lock:
-            if number == len(self._go_on):
-                self.samples.append((resident(), descriptors()))
-                self._go_on.append(number < self._least or time.monotonic() < self._end)
-            return self._go_on[number]
-
-
-def search_in(rounds: Rounds, address: str) -> int:
-    """Searches with one client and all threads; how many responses came, each that of its request."""
-    client = da.AsyncClient(address, token="tok", timeout=60, concurrency=None)
-    responses = [0] * THREADS
-    failures: list[BaseException] = []
-
-    async def search(thread: int, which: int) -> None:
-        number = 0
-        while rounds.goes_on(number):
-            name = f"{thread}-{which}-{number}"
-            rows = await client.search_items("store", ["id"], da.col("n").equals(name), item_type_id=7)
-            assert rows == [{"id": name + PADDING}], name
-            responses[thread] += 1
-            number += 1
-
-    def work(thread: int) -> None:
-        async def main() -> None:
-            await asyncio.gather(*(search(thread, which) for which in range(EACH)))
-
-        try:
-            asyncio.run(main())
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise BaseExceptionGroup("threads failed", failures)
-    return sum(responses)
+    return sum(asyncio.run(main()))
 
 
 def crowd(seconds: float, least: int = 0) -> tuple[int, int, list[tuple[int, int]]]:
@@ -155,13 +114,17 @@ def crowd(seconds: float, least: int = 0) -> tuple[int, int, list[tuple[int, int
         The number of responses, the most requests at once, and the memory and descriptors after each round without the
         first ones, which make connections and buffers.
     """
-    with slow_service() as (address, most):
-        before = descriptors()
-        rounds = Rounds(seconds, least)
-        responses = search_in(rounds, address)
+    with slow_service() as (address, most), ThreadPoolExecutor(THREADS) as pool:
+        _, before = sample()
+        client = da.AsyncClient(address, token="tok", timeout=60, concurrency=None)
+        end, responses, samples = time.monotonic() + seconds, 0, list[tuple[int, int]]()
+        while len(samples) < least or time.monotonic() < end:
+            responses += sum(pool.map(partial(search_at_once, client, len(samples)), range(THREADS)))
+            samples.append(sample())
+        del client
         # The connections end with the client, although the service keeps them. The runtime has a few descriptors.
         deadline = time.monotonic() + 10
-        while (left := descriptors()) > before + THREADS and time.monotonic() < deadline:
+        while (left := sample()[1]) > before + THREADS and time.monotonic() < deadline:
             time.sleep(0.02)
         assert left <= before + THREADS, f"{left} descriptors, and {before} before"
-        return responses, most(), rounds.samples[max(3, len(rounds.samples) // 5) :]
+        return responses, most(), samples[max(3, len(samples) // 5) :]

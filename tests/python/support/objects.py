@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow.parquet as pq
-
 KEY = "AKIATESTTESTTESTTEST"
 SECRET = "s3cret-of-the-tests-0123456789"
 REGION = "us-east-1"
@@ -135,6 +133,9 @@ class Store:
 
     def ids(self, folder: str = "codes") -> list[str]:
         """The ids in all parts of a folder, one after the other."""
+        # The environment of Airflow has no pyarrow.
+        import pyarrow.parquet as pq
+
         parts = [name for name in self.names() if name.startswith(f"{folder}/") and name.endswith(".parquet")]
         tables = [pq.ParquetFile(BytesIO(self.get(part))).read(["id"]) for part in parts]
         return [text for table in tables for text in table["id"].to_pylist()]

@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
 from support.objects import Store
 
-
-class Place(ABC):
-    """A folder whose files are read as bytes."""
-
-    url: str
-
-    @abstractmethod
-    def files(self) -> dict[str, bytes]:
-        """The content of each file, by its name."""
-
-    @abstractmethod
-    def write(self, name: str, content: bytes | None) -> None:
-        """Replaces or removes a file."""
-
-    @abstractmethod
-    def exists(self) -> bool:
-        """Whether there is a folder."""
-
-    @abstractmethod
-    def unlock(self) -> None:
-        """Removes the lock of a run that was killed."""
-
-    @abstractmethod
-    def is_locked(self) -> bool:
-        """Whether a run holds the lock."""
-
-    def parts(self) -> dict[str, bytes]:
-        """The content of each part, by its name."""
-        return {name: content for name, content in self.files().items() if name.endswith(".parquet")}
-
-    def wait_until_unlocked(self) -> None:
-        """Waits for the tasks in flight of a run that was stopped: until they end, its folder is locked."""
-        until = monotonic() + 30
-        while self.is_locked():
-            assert monotonic() < until
-            sleep(0.001)
+LOCK = ".dataaccess/lock"
 
 
-class LocalPlace(Place):
+class LocalPlace:
     """A folder of this machine."""
 
     def __init__(self, path: Path) -> None:
-        """It need not exist."""
         self.path, self.url = path, str(path)
 
     def files(self) -> dict[str, bytes]:
@@ -60,24 +22,22 @@ class LocalPlace(Place):
         return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in paths}
 
     def write(self, name: str, content: bytes | None) -> None:
-        """Replaces or removes a file."""
         if content is None:
             (self.path / name).unlink()
         else:
             (self.path / name).write_bytes(content)
 
     def exists(self) -> bool:
-        """Whether there is a folder."""
         return self.path.exists()
 
     def unlock(self) -> None:
-        """The lock ends with its process."""
+        """Removes the lock of a run that was killed: here it ends with its process."""
 
     def is_locked(self) -> bool:
         """Whether a run holds the lock."""
         from fcntl import LOCK_EX, LOCK_NB, flock
 
-        lock = self.path / ".dataaccess" / "lock"
+        lock = self.path / LOCK
         if not lock.exists():
             return False
         with lock.open() as file:
@@ -88,41 +48,44 @@ class LocalPlace(Place):
         return False
 
 
-LOCK = ".dataaccess/lock"
+class BucketPlace:
+    """The same in an object store, whose settings are in the environment."""
 
-
-@dataclass
-class BucketPlace(Place):
-    """A folder of an object store, whose settings are in the environment."""
-
-    store: Store
-    name: str = "codes"
-
-    def __post_init__(self) -> None:
-        """It need not exist."""
-        self.url = self.store.url(self.name)
+    def __init__(self, store: Store, name: str) -> None:
+        self.store, self.name, self.url = store, name, store.url(name)
 
     def files(self) -> dict[str, bytes]:
-        """The content of each object, by its name."""
         names = [name for name in self.store.names() if name.startswith(f"{self.name}/")]
         return {name.removeprefix(f"{self.name}/"): self.store.get(name) for name in names}
 
     def write(self, name: str, content: bytes | None) -> None:
-        """Replaces or removes an object."""
         if content is None:
             self.store.delete(f"{self.name}/{name}")
         else:
             self.store.put(f"{self.name}/{name}", content)
 
     def exists(self) -> bool:
-        """Whether there is an object."""
         return bool(self.files())
 
     def unlock(self) -> None:
-        """Removes the lock of a run that was killed."""
         if self.is_locked():
             self.write(LOCK, None)
 
     def is_locked(self) -> bool:
-        """Whether a run holds the lock."""
         return LOCK in self.files()
+
+
+Place = LocalPlace | BucketPlace
+
+
+def parts_of(place: Place) -> dict[str, bytes]:
+    """The content of each part, by its name."""
+    return {name: content for name, content in place.files().items() if name.endswith(".parquet")}
+
+
+def wait_until_unlocked(place: Place) -> None:
+    """Waits for the tasks in flight of a run that was stopped: until they end, its folder is locked."""
+    until = monotonic() + 30
+    while place.is_locked():
+        assert monotonic() < until
+        sleep(0.001)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = {"nginx": "nginx-light", "haproxy": "haproxy", "squid": "squid"}
+PACKAGES = {"nginx": "nginx-light", "squid": "squid"}
 
 
 def found(name: str) -> str:

@@ -48,7 +48,7 @@ class Parts:
         """Begins to listen."""
         self._respond = respond
         self._lock = threading.Lock()
-        self._in_flight = 0
+        self.in_flight = 0
         self.asked: list[int] = []
         self.most = 0
         self.server = RawServer(self._serve)
@@ -60,8 +60,8 @@ class Parts:
         with self._lock:
             asked = ScanRequest(part, self.asked.count(part), request)
             self.asked.append(part)
-            self._in_flight += 1
-            self.most = max(self.most, self._in_flight)
+            self.in_flight += 1
+            self.most = max(self.most, self.in_flight)
         whole = self._respond(asked)
         if whole is SILENCE:
             while connection.recv(1024):
@@ -69,7 +69,7 @@ class Parts:
             raise Close
         # Before its last byte: another request may follow at once.
         with self._lock:
-            self._in_flight -= 1
+            self.in_flight -= 1
         connection.sendall(whole)
         if isinstance(whole, ThenClose):
             raise Close

@@ -28,7 +28,6 @@ class ServiceMachine(RuleBasedStateMachine):
     """The service, its model, and a client."""
 
     def __init__(self) -> None:
-        """A service that has just begun."""
         super().__init__()
         self.service = da.Sandbox(now=BEGINS)
         self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
@@ -43,12 +42,10 @@ class ServiceMachine(RuleBasedStateMachine):
             self.codes.add(day, count, TIMES[1], 3, "customer-1")
 
     def teardown(self) -> None:
-        """Ends the service."""
         self.faults.end()
         self.service.stop()
 
     def connect(self, options: dict[str, Any]) -> da.Client:
-        """A client."""
         return da.Client(**{"base_url": self.service.base_url, "token": self.tokens, "concurrency": 3, **options})
 
     @rule(day=days, count=st.integers(1, 6), at=st.sampled_from(TIMES), audience=audiences)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import dataaccess as da
 
 HANOI = "Asia/Ho_Chi_Minh"
-ZONE = {"Hanoi": HANOI, "Kolkata": "Asia/Kolkata", "Berlin": "Europe/Berlin"}
+KOLKATA, BERLIN = "Asia/Kolkata", "Europe/Berlin"
 DAYS = [dt.date(2024, 3, 28) + dt.timedelta(days=number) for number in range(6)]
 _START = dt.datetime(2024, 3, 26, tzinfo=dt.UTC)
 
@@ -33,13 +33,7 @@ def codes_of(day: dt.date, zone: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform and a client with its settings.
-
-    Attributes:
-        name: Its name.
-        zone: Where it cuts days.
-        source: The zone of its records.
-    """
+    """A platform that cuts its days in one zone and writes its records in another."""
 
     name: str
     zone: str
@@ -48,12 +42,10 @@ class Platform:
 
     @property
     def client(self) -> da.Client:
-        """A client with the right settings."""
         return self.sandbox.client(timezone=self.zone, source_timezone=self.source)
 
     @contextmanager
     def started(self) -> Iterator[Platform]:
-        """The platform with its codes."""
         with da.Sandbox(switches={"day_zone": self.zone, "source_timezone": self.source}) as sandbox:
             rows = [{"id": f"code-{number}", "allocated_time": time} for number, time in enumerate(instants())]
             sandbox.load("promotion_code", rows)
@@ -64,6 +56,6 @@ PLATFORMS = [
     Platform("UTC", "UTC", "UTC"),
     Platform("cuts at +07:00", HANOI, "UTC"),
     Platform("cuts and writes at +07:00", HANOI, HANOI),
-    Platform("cuts at +05:30, writes at +07:00", ZONE["Kolkata"], HANOI),
-    Platform("cuts and writes in Berlin", ZONE["Berlin"], ZONE["Berlin"]),
+    Platform("cuts at +05:30, writes at +07:00", KOLKATA, HANOI),
+    Platform("cuts and writes in Berlin", BERLIN, BERLIN),
 ]
