@@ -183,7 +183,8 @@ fn with_content_type(error: Error, response: &Response) -> Error {
 
 /// The content type for a message.
 fn content_type(response: &Response) -> String {
-    response.content_type.as_deref().map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
+    let given = response.content_type.as_deref().filter(|value| !value.is_empty());
+    given.map_or_else(|| "missing".to_owned(), |value| excerpt(value, 80))
 }
 
 /// What the envelope of a response with HTTP status 200 says of a failure. Each member is read separately, so that an

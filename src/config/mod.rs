@@ -328,13 +328,17 @@ fn expect<T>(name: &str, value: impl fmt::Display, expected: &str, read: Option<
 const YEAR: f64 = 366.0 * 86_400.0;
 
 fn retry_for(value: f64) -> Result<Duration> {
-    if value == 0.0 { Ok(Duration::ZERO) } else { seconds("retry_for", value) }
+    expect("retry_for", value, "from 0 to 31622400 seconds (a year)", up_to_a_year(value))
 }
 
 /// A duration above 0 and of at most a year.
 fn seconds(name: &'static str, value: f64) -> Result<Duration> {
-    let read = Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero() && value <= YEAR);
+    let read = up_to_a_year(value).filter(|duration| !duration.is_zero());
     expect(name, value, "more than 0 and at most 31622400 seconds (a year)", read)
+}
+
+fn up_to_a_year(value: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(value).ok().filter(|_| value <= YEAR)
 }
 
 /// The time between the starts of two requests at this rate.

@@ -427,7 +427,7 @@ impl Check<'_> {
             (Shape::Codes, Method::Matches, InputValue::Null) if is == "da." => Err(format!(
                 "is required: write da.since(\"2024-01-01\"), da.until(…), da.after(…), da.before(…), da.on(…) or {range}"
             )),
-            (Shape::Codes, Method::Matches, InputValue::Text(text))
+            (Shape::Codes, Method::Matches, InputValue::Text(text) | InputValue::Moment(text))
                 if self.times.calendar.zone.parse_month(text).is_ok() =>
             {
                 let month = range.replace("days(start, stop)", &format!("month({})", input.shown()));

@@ -36,7 +36,7 @@ impl Days {
         let zone = &calendar.zone;
         match self {
             Self::Range { start, stop } => range(start, stop, zone),
-            Self::Month(InputValue::Text(month)) => zone.parse_month(month),
+            Self::Month(InputValue::Text(month) | InputValue::Moment(month)) => zone.parse_month(month),
             Self::Month(other) => Err(is_not(other, "a month: write it as \"2024-01\"")),
             Self::Last(count) => {
                 let today = zone.start_of_day(calendar.now)?;

@@ -86,9 +86,8 @@ impl Conditions {
             }
             // Every record satisfies a group without conditions.
             InputValue::Null => return Some(Self { given: Vec::new(), groups: vec![Vec::new()], place, shown }),
-            InputValue::Comparison(_) | InputValue::Days(_) => {
-                format!("{} names no column: write col(\"…\").{}", input.shown(), input.shown())
-            }
+            InputValue::Comparison(_) => format!("{0} names no column: write col(\"…\").{0}", input.shown()),
+            InputValue::Days(_) => format!("{0} names no column: write col(\"…\").on(da.{0})", input.shown()),
             InputValue::List(_) => format!("a list does not say how its conditions are joined: {EXAMPLE}"),
             _ => format!("{}: {EXAMPLE}", is_not(&input, "a filter")),
         };

@@ -222,8 +222,6 @@ fn as_times(input: InputValue) -> InputValue {
         InputValue::Text(text) if text == "NaT" => {
             InputValue::Other { type_name: "datetime64".to_owned(), shown: text }
         }
-        // A year or a month is no time, and its text is refused: it could mean its first day, or all of its days.
-        InputValue::Text(text) if text.len() <= "2024-01".len() => InputValue::Text(text),
         InputValue::Text(text) => InputValue::Moment(text),
         InputValue::List(values) => InputValue::List(values.into_iter().map(as_times).collect()),
         other => other,

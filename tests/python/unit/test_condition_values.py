@@ -152,6 +152,9 @@ def test_what_no_request_can_hold_is_refused() -> None:
     for value in VALUES:
         with pytest.raises(da.ValidationError, check=about("where")):
             da.validate_items("customer", ["name"], X.matches(value))
+    for value in (np.datetime64("2024-01"), np.datetime64("2024")):
+        with pytest.raises(da.ValidationError, check=about("where")):
+            da.validate_items("customer", ["name"], X.equals(value))
 
 
 def test_the_text_of_a_set_is_the_same_in_each_process() -> None:
