@@ -9,6 +9,8 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,16 @@ import pytest
 from support import kinds
 from support.damage import check, cuts, flips, scan_of
 from support.raw_server import serving
-from support.runs import HIDDEN, ROWS, by_day, left_in, parts, rows_in, some_days
+from support.runs import (
+    HIDDEN,
+    ROWS,
+    by_day,
+    left_in,
+    parts,
+    rows_in,
+    some_days,
+    tasks_done,
+)
 from support.streams import response_of
 
 import dataaccess as da
@@ -280,3 +291,36 @@ def test_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(
     assert all(path.endswith(("/.dataaccess/lock", "/part-0.parquet")) for path in outcome["left"])
     assert (outcome["kept"] > 0) == keeps
     assert outcome["rows"] == len(rows_in(tmp_path)) == ROWS
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A file system of this size in bytes, where this user may have one."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        mounted = None
+    if mounted is None or mounted.returncode:
+        pytest.skip("this user cannot mount anything")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a tmpfs mount")
+def test_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path, "80k"):
+        scan = by_day(connect(service, concurrency=2))
+        (tmp_path / "ballast").write_bytes(bytes(48 * 1024))
+        with pytest.raises(da.FileError, match=rf"\b8\b.*{tmp_path / 'run'}") as caught:
+            scan.to_folder(tmp_path / "run")
+        assert caught.value.errno == errno.ENOSPC
+        assert caught.value.report is not None
+        done = len(caught.value.report.files)
+        assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) == done < 8
+        (tmp_path / "ballast").unlink()
+        assert scan.to_folder(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS
