@@ -87,6 +87,18 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
 
 
+def test_files_that_look_capped_only_together_stay_and_are_doubtful(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 30}) as service:
+        monkeypatch.setenv("DATAACCESS_BASE_URL", service.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        for options in (["--strict"], ["--strict", "--fail-empty"]):
+            folder = tmp_path / options[-1]
+            ended = run("codes", "--days", "2024-01-01", "2024-01-09", "--folder", str(folder), *options)
+            assert (ended.code, len(list(folder.glob("day=*")))) == (65, 8), ended
+
+
 def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
     # On Kiritimati it is the 1st of March already.
     now("2024-02-29T12:00+00:00")

@@ -126,7 +126,8 @@ def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, 
     with serving(CASES["H14-silence-in-the-body"][0]) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
             ask(connect(server.base_url, timeout=1.25))
-        assert caught.value.phase in {"deadline", "body"}
+        # Where its time ends: in a pause, or in the attempt of that moment.
+        assert caught.value.phase in {"deadline", "headers", "body"}
         assert 1 <= len(server.requests) <= 3
         assert caught.value.elapsed < 20
 
