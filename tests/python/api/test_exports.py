@@ -141,7 +141,7 @@ def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
     assert len(response["entries"]) == 1
 
 
-@pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [1]}, {"entries": {}}, []])
+@pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [{}, 1]}, {"entries": {}}, []])
 def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> None:
     with serving(always(http({**EXPORT, "data": data}))) as server, pytest.raises(kinds.Envelope) as caught:
         connect(server.base_url).download_segment(7)
