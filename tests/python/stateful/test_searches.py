@@ -75,6 +75,9 @@ class Searches(ServiceMachine):
 
     def calls(self, some: tuple[date, ...], chosen: Any, call: Callable[[], Any], use: str = "") -> None:
         """A call for some days, a request a day, compared with the model."""
+        if self.tokens.is_stuck and self.faults.are_of_days:
+            # A fault of a day may come before the token is checked.
+            return
         expected = [self.rows(day, chosen) for day in some]
         # Unlike a run, a search takes a response without `data` for no records.
         failing = [day for day in some if not self.faults.is_without_data(day)]
@@ -98,13 +101,16 @@ class Searches(ServiceMachine):
             assert use in STREAMS or not found
             assert found == rows[: len(found)]
             if isinstance(error, da.StreamInterruptedError):
-                assert (error.rows_yielded or 0) == len(found)
+                # What takes all rows first has given none of them.
+                delivered = error.rows_yielded or 0
+                assert delivered == len(found) if use in STREAMS else delivered <= len(rows)
             return
         assert not expected_errors, expected_errors
         assert found == rows
         self.check_requests(Counter(some))
-        assert {each.category for each in caught} <= {da.EmptyResultWarning}
-        assert not rows or not caught
+        lacks_data = any(map(self.faults.is_without_data, some))
+        doubts = {da.IncompleteWarning} if lacks_data else set() if rows else {da.EmptyResultWarning}
+        assert {each.category for each in caught} <= doubts
 
     def rows(self, day: date, chosen: list[int] | None) -> list[Row]:
         rows = [row for row in self.codes.of_day(day) if chosen is None or row[2] in chosen]

@@ -46,6 +46,8 @@ VARYING = (
     (re.compile(r"\(requested \d{4}-\d\d-\d\d\)"), "(requested <day>)"),
     (re.compile(r"\bprocess \d+( on [\w.-]+)?"), "process <id>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
+    # CPython 3.12 and newer show the number.
+    (re.compile(r"(float values are not JSON compliant): nan"), r"\1"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
 )
 
@@ -119,7 +121,8 @@ class User:
 
 def program(text: str, *arguments: str) -> Shown:
     """What a program of its own prints to standard error, without the lines of the program."""
-    command = [sys.executable, "-W", "always", "-c", text, *arguments]
+    # CPython 3.12 and newer warn of each fork beside other threads.
+    command = [sys.executable, "-W", "always", "-W", "ignore::DeprecationWarning", "-c", text, *arguments]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=30, check=False)
     found = re.findall(r"^(?:\S+:\d+: |dataaccess\S*\.)?(\w+(?:Warning|Error): .*)$", done.stderr, re.MULTILINE)
     return Shown("\n".join(found))

@@ -124,7 +124,7 @@ class Mute:
 
 FOREIGN = [
     *(object(), b"a", dict, pd.NaT, pd.DataFrame({"a": [1]}), np.array([1], "m8[ns]")),
-    *(np.datetime64("NaT"), np.datetime64("2024-01"), np.datetime64("2024"), np.timedelta64(1, "s")),
+    *(np.datetime64("NaT", "s"), np.datetime64("2024-01"), np.datetime64("2024"), np.timedelta64(1, "s")),
 ]
 
 
