@@ -59,7 +59,7 @@ def at(address: str, **options: Any) -> object:
 
 
 def asked(respond: Responder, scale: int = 1, **options: Any) -> Callable[[User], object]:
-    """A search at a server that responds so, with a clock that is so many times faster."""
+    """A search at a server that responds so, with a clock that runs faster by this factor."""
 
     def act(_user: User) -> object:
         with faster(scale), serving(respond) as server:
