@@ -430,7 +430,7 @@ impl Check<'_> {
             (Shape::Codes, Method::Matches, InputValue::Text(text) | InputValue::Moment(text))
                 if self.times.calendar.zone.parse_month(text).is_ok() =>
             {
-                let month = range.replace("days(start, stop)", &format!("month({})", input.shown()));
+                let month = range.replace("days(start, stop)", &format!("month(\"{text}\")"));
                 Err(format!("is a month, not a time: write {month}"))
             }
             (Shape::Codes, Method::Matches, InputValue::Text(text)) if text.contains('(') => {

@@ -296,6 +296,7 @@ class Check:
         """Repeats a search that is refused or finds nothing with the other `code_value_type`, and keeps what helps."""
         form: Literal["normal"] | None = None if self._client._settings[_FORM] else "normal"
         other = self._client.with_options(code_value_type=form)
+        # Not below: an end of the time says nothing about the form.
         self._time_left()
         try:
             rows: _Rows = (await self._ask("search_codes", arguments, other))[0]

@@ -186,7 +186,7 @@ shared = settings(
 
 
 def shown(error: BaseException) -> str:
-    """All that an error shows, and what frames hold; the first one is that of the test."""
+    """All that an error shows, and what frames hold. The first frame is of the test itself."""
     found = "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
     each: BaseException | None = error
     while each is not None:

@@ -25,19 +25,29 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals, 
 DAY = ("--on", "2024-01-15")
 
 
+INTERRUPTED = (signal.SIGINT, 130, "interrupted")
+TERMINATED = (signal.SIGTERM, 143, "terminated")
+CODES, FOLDER = ("codes", *DAY), ("codes", *DAY, "--folder", "codes")
+
+
 @pytest.mark.slow
 @pytest.mark.quiet
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("ended", "words"),
     [
-        (["codes", *DAY], "dataaccess: interrupted\n"),
-        (["codes", *DAY, "--folder", "codes"], "dataaccess: interrupted: .* codes; .*\n"),
+        (INTERRUPTED, CODES),
+        (INTERRUPTED, FOLDER),
+        (TERMINATED, CODES),
+        (TERMINATED, (*CODES, "-o", "codes.csv")),
+        (TERMINATED, FOLDER),
+        (TERMINATED, ("segment", "1", "--wait")),
+        (TERMINATED, ("check", "--day", "2024-01-15")),
     ],
-    ids=["codes", "scan"],
 )
-def test_ctrl_c_ends_a_call_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
+def test_a_signal_ends_a_call_without_a_traceback_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ended: tuple[signal.Signals, int, str], words: tuple[str, ...]
 ) -> None:
+    number, code, word = ended
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()
     with serving(lambda *_: asked.set()) as server:
@@ -50,10 +60,12 @@ def test_ctrl_c_ends_a_call_without_a_traceback(
         )
         with process:
             assert asked.wait(10)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             output, reported = process.communicate(timeout=10)
-    assert (process.returncode, output) == (130, "")
-    assert re.fullmatch(line, reported)
+    assert (process.returncode, output) == (code, "")
+    assert re.fullmatch(f"dataaccess: {word}: .* codes; .*\n" if words == FOLDER else f"dataaccess: {word}\n", reported)
+    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name != "codes"] == []
 
 
 def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
@@ -179,45 +191,6 @@ def test_a_full_standard_output_is_74(words: list[str], tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 def test_a_full_standard_error_keeps_the_exit_code(tmp_path: Path) -> None:
     assert in_shell("2>/dev/full", "codes", cwd=tmp_path).returncode == 2
-
-
-ENDED = "dataaccess: terminated\n"
-
-
-@pytest.mark.slow
-@pytest.mark.quiet
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["codes", *DAY], ENDED),
-        (["codes", *DAY, "-o", "codes.csv"], ENDED),
-        (["codes", *DAY, "--folder", "codes"], "dataaccess: terminated: .* codes; .*\n"),
-        (["segment", "1", "--wait"], ENDED),
-        (["check", "--day", "2024-01-15"], ENDED),
-    ],
-    ids=["codes", "file", "folder", "segment", "check"],
-)
-def test_sigterm_cleans_up_as_ctrl_c(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], line: str
-) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    asked = threading.Event()
-    with serving(lambda *_: asked.set()) as server:
-        process = subprocess.Popen(
-            [*MODULE, *words, "--base-url", server.base_url],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-        )
-        with process:
-            assert asked.wait(10)
-            process.send_signal(signal.SIGTERM)
-            output, reported = process.communicate(timeout=10)
-    assert (process.returncode, output) == (143, "")
-    assert re.fullmatch(line, reported)
-    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
-    assert [path.name for path in tmp_path.iterdir() if path.name != "codes"] == []
 
 
 def test_the_usual_end_by_sigterm_is_restored(run: Any) -> None:

@@ -130,7 +130,7 @@ def test_the_supported_versions_are_those_of_the_manifests() -> None:
     assert f"Rust {rust} " in VERSIONS.read_text(encoding="utf-8")
 
 
-# ARCHITECTURE.md: its tables are those of the code.
+# ARCHITECTURE.md: its tables agree with the code.
 
 
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"

@@ -209,7 +209,7 @@ NETWORK.table(
             )
         ),
         "a server with TLS 1.1": certified(old),
-        "the certificate of an authority as that of the server": certified(
+        "a server with the certificate of an authority": certified(
             lambda _ca: context(OWN), OWN.cert_chain_pems[0].bytes()
         ),
     }

@@ -1,4 +1,4 @@
-"""What the service or a gateway responds with in place of a result, and exports of segments."""
+"""What the service or a gateway responds with that is no result, and exports of segments."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 from support.messages import ADDRESS, ROW, Cases, User, program
 from support.raw_server import always, serving
 
@@ -21,7 +22,7 @@ class Mute:
         raise RuntimeError
 
 
-SEARCHES = Cases(lambda _user: {"DAY": da.on("2024-01-15"), "Mute": Mute})
+SEARCHES = Cases(lambda _user: {"DAY": da.on("2024-01-15"), "Mute": Mute, "np": np})
 
 STORE = {"store_id": "string", "opened": "timestamp", "size": "int64"}
 CONDITION = {

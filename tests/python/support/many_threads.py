@@ -93,7 +93,7 @@ def sample() -> tuple[int, int]:
 
 
 def search_at_once(client: da.AsyncClient, number: int, thread: int) -> int:
-    """The searches of a thread in a round; how many responses came, each that of its request."""
+    """The searches of a thread in a round; how many responses came, each for its own request."""
 
     async def search(which: int) -> bool:
         name = f"{thread}-{which}-{number}"
