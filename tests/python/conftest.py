@@ -27,7 +27,7 @@ collect_ignore = [] if find_spec("schemathesis") or "CI" in os.environ else OF_T
 
 
 def pytest_report_header() -> str:
-    return f"without the group tools, so without {' and '.join(collect_ignore)}" if collect_ignore else ""
+    return "without the group tools: tests that need one of them are left out" if collect_ignore else ""
 
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.

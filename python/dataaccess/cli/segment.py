@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -20,9 +21,19 @@ segment 5637051 --wait --timeout 30m && ./load.sh
 """
 
 _WAIT = 3600.0
+_NEGATIVE = re.compile(r"-\d+")
 
 
-@click.command("segment", cls=Command, epilog=_EXAMPLES)
+class _Segment(Command):
+    """A command whose argument may be a negative integer, which click would read as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes what looks like an option and is none as an argument, if a negative integer is given."""
+        ctx.ignore_unknown_options = any(map(_NEGATIVE.fullmatch, args))
+        return super().parse_args(ctx, args)
+
+
+@click.command("segment", cls=_Segment, epilog=_EXAMPLES)
 @click.argument("export_id", type=Whole())
 @option("--wait", None, "Wait until every entry has ended; a failed entry is an error.")
 @option("--timeout", "TIME", "Limit of the wait [1h], or of one call [5m].", type=duration)

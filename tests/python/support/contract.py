@@ -89,7 +89,7 @@ def words(case: dict[str, Any]) -> list[str]:
     """The command of a call."""
     given, written = case["arguments"], texts(case)
     if case["call"] == "download_segment":
-        return ["segment", "--", written["export_id"]]
+        return ["segment", written["export_id"]]
     found = ["codes"] if case["call"].endswith("codes") else ["items", written.pop("item_type_name")]
     for name, text in written.items():
         if name == "schema":
