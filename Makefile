@@ -27,6 +27,8 @@ CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(if $(CONFIG),PYO3_BUILD_EXTENSION_
 RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src -name '*.rs' -o -name '*.html')
 OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a network? If a proxy inspects TLS, add its CA to the' \
 	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
+# What is locked for .venv: `tools.txt` lacks what `test.txt` has.
+ALL := -r requirements/test.txt -r requirements/tools.txt
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 .PHONY: help setup demo test test-rust test-python test-again test-env lint lint-rust lint-python fmt docs wheel bench lock clean
@@ -34,7 +36,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: .venv/.test .venv/.built ## create .venv with the locked tools, build the extension module
+setup: .venv/.tools .venv/.built ## create .venv with the locked tools, build the extension module
 
 demo: .venv/.demo .venv/.built ## search, download and look around in the sandbox
 	$(call say,'Running examples/demo.py')
@@ -63,7 +65,7 @@ test-again: .venv/.test .venv/.built
 # make test-env ENV=airflow: what needs packages or programs that the other tests do not. ENV is airflow, spark, recipes,
 # page, openapi or benches; ARGS are arguments of pytest.
 ENV_BIN = $(if $(filter airflow spark,$(ENV)),target/envs/$(ENV)/$(SCRIPTS),$(BIN))
-test-env: .venv/.built $(if $(filter airflow spark,$(ENV)),target/envs/$(ENV)/.installed,.venv/.test)
+test-env: .venv/.built $(if $(filter airflow spark,$(ENV)),target/envs/$(ENV)/.installed,.venv/.tools)
 	@[ -n '$(ENV)' ] || { echo 'make test-env ENV=…: airflow spark recipes page openapi or benches' >&2; exit 1; }
 	$(call say,'Running the tests of $(ENV)')
 	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/$(ENV) $(ENV_BIN)/python -m pytest tests/$(ENV) $(ARGS)
@@ -75,7 +77,7 @@ lint-rust: .venv/.uv
 	cargo fmt --all --check
 	$(CARGO) clippy --locked --all-targets --features $(FEATURES) -- -D warnings
 
-lint-python: .venv/.test
+lint-python: .venv/.tools
 	$(call say,'Checking the Python code: ruff - import-linter - mypy - pyright')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -86,12 +88,12 @@ lint-python: .venv/.test
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet --strict-collection --pedantic .github
 
-fmt: .venv/.test ## format Rust and Python
+fmt: .venv/.tools ## format Rust and Python
 	cargo fmt --all
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 
-docs: .venv/.test ## the site of the documentation, into target/site; a broken link is an error
+docs: .venv/.tools ## the site of the documentation, into target/site; a broken link is an error
 	$(call say,'Building the site of the documentation')
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file .ci/mkdocs.yml
 
@@ -100,18 +102,20 @@ wheel: .venv/.demo ## an optimized wheel for this machine, into dist
 	rm -f dist/*
 	$(BIN)/maturin build --locked --profile dist --out dist
 
-bench: .venv/.test wheel ## compare the wheel with other clients: tables, and JSON in target/bench
+bench: .venv/.tools wheel ## compare the wheel with other clients: tables, and JSON in target/bench
 	$(UV) venv --quiet --clear --python $(BIN)/python target/envs/bench
-	$(UV) pip install --quiet --python target/envs/bench --no-deps --require-hashes -r requirements/test.txt
+	$(UV) pip install --quiet --python target/envs/bench --no-deps --require-hashes $(ALL)
 	$(UV) pip install --quiet --python target/envs/bench --no-deps dist/*.whl
 	target/envs/bench/$(SCRIPTS)/python benches/client.py
 	cargo bench --profile dist --locked --bench decode
 
 lock: .venv/.uv
 	cargo update
-	for group in test airflow spark release; do \
+	for group in test tools airflow spark release; do \
+		of_test=$$([ $$group != tools ] || sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements/test.txt) && \
 		$(UV) pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate \
-			--custom-compile-command 'make lock' --output-file requirements/$$group.txt --group $$group; \
+			--custom-compile-command 'make lock' --output-file requirements/$$group.txt --group $$group \
+			$${of_test:+--constraint requirements/test.txt $$of_test}; \
 	done
 
 clean: ## remove everything that was built
@@ -135,8 +139,13 @@ clean: ## remove everything that was built
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.uv
-	$(call say,'Installing the tools of the tests into .venv')
+	$(call say,'Installing what tests need into .venv')
 	@$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes -r requirements/test.txt $(OR_ADVISE)
+	@touch $@
+
+.venv/.tools: requirements/tools.txt .venv/.test
+	$(call say,'Installing the tools into .venv')
+	@$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes $(ALL) $(OR_ADVISE)
 	@touch $@
 
 .venv/.built: .venv/.demo pyproject.toml $(RUST_SOURCES)

@@ -21,7 +21,7 @@ rm -rf "$out/wheel"
 .venv/bin/maturin build --features "$features" --compatibility linux --out "$out/wheel" -- \
     -C llvm-args=-runtime-counter-relocation
 .venv/bin/uv venv --quiet --clear --python .venv/bin/python "$out/env"
-.venv/bin/uv pip install --quiet --python "$python" --no-deps -r requirements/test.txt "$out"/wheel/*.whl
+.venv/bin/uv pip install --quiet --python "$python" --no-deps -r requirements/test.txt -r requirements/tools.txt "$out"/wheel/*.whl
 
 # A failed test must not withhold the report.
 status=0

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dataaccess import sandbox as sandbox
     from dataaccess import tokens as tokens
     from dataaccess import types as types
+    from dataaccess._client.answers import CheckAnswer as CheckAnswer
+    from dataaccess._client.answers import ClientCheck as ClientCheck
     from dataaccess._client.asynchronous import AsyncClient
-    from dataaccess._client.check import CheckAnswer as CheckAnswer
-    from dataaccess._client.check import ClientCheck as ClientCheck
     from dataaccess._client.client import Client
     from dataaccess._client.functions import (
         download_segment,
@@ -138,7 +138,7 @@ _PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
 # Where each name is defined; any other is a name of `errors`. `import dataaccess` loads none of these modules.
 _MODULES = {
     "_client.asynchronous": ["AsyncClient"],
-    "_client.check": ["CheckAnswer", "ClientCheck"],
+    "_client.answers": ["CheckAnswer", "ClientCheck"],
     "_client.client": ["Client"],
     "_client.functions": [
         "download_segment",

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -19,6 +20,15 @@ import dataaccess as da
 from dataaccess import AsyncBatches, AsyncScan, AsyncTask
 
 __all__ = ["buffered_bytes", "no_settings_from_outside", "now", "sandbox", "time_scale"]
+
+# Tests that need the group `tools`, which `make lint` and `make setup` install. Continuous integration runs them all.
+OF_TOOLS = ["docs/test_notebooks.py", "sandbox/test_openapi.py"]
+collect_ignore = [] if find_spec("schemathesis") or "CI" in os.environ else OF_TOOLS
+
+
+def pytest_report_header() -> str:
+    return "without the group tools: tests that need one of them are left out" if collect_ignore else ""
+
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)

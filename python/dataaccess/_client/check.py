@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
 from typing import Any, Literal, TypeAlias, cast
 
 from dataaccess import errors
+from dataaccess._client.answers import FOUND_SETTINGS, CheckAnswer, ClientCheck, State, literal
 from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import has_ended
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
-from dataaccess._display import html
-from dataaccess._display.text import cell, escaped
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
-from dataaccess._public import public
 from dataaccess._types import AttrsFormat, CodeStatus
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
 from dataaccess.filters import Days, Time, col, on, op, yesterday
 
 _Rows: TypeAlias = list[dict[str, Any]]
-State: TypeAlias = Literal["found", "reading", "not found"]
 
 # A day without codes, an export that need not exist, and a customer who does not.
 _EMPTY_DAY, _ANY_EXPORT, _NOBODY = "1990-01-01", 1, "no_such_customer"
@@ -40,8 +35,7 @@ _LEAST_CAP = 100
 _TIMEOUT, _LEAST = 30, 0.001
 _OF_DAY = ("timezone", "source_timezone", "day_comparison", "known_row_cap")
 _FORM = "code_value_type"
-_SETTINGS = (*_OF_DAY, "attrs_format", _FORM)
-_QUESTIONS = ("address", "tls", "proxy", "token", "scope item", "scope download", *_SETTINGS, "export codes")
+_QUESTIONS = ("address", "tls", "proxy", "token", "scope item", "scope download", *FOUND_SETTINGS, "export codes")
 # Why these have no answer if no step gives one.
 _OPEN = {_FORM: "no search of codes was accepted", "export codes": "name an export that has ended"}
 _NO_CALENDAR_DAYS = "the service may not cut calendar days"
@@ -51,143 +45,6 @@ _DAY = 24 * _HOUR
 # Zones begin their days at quarters of an hour. A day has 25 hours at most.
 _STEP = _HOUR // 4
 _STEPS = 25 * _HOUR // _STEP
-
-
-@public
-@dataclass(frozen=True, slots=True)
-class CheckAnswer:
-    """The answer of `Client.check` to one question.
-
-    Attributes:
-        question: `address`, `tls`, `proxy`, `token`, `scope item`, `scope download`, `export codes`, or the setting
-            that it is about.
-        state: `found`: requests show it. `reading`: the likeliest meaning of what was seen. `not found`.
-        value: What was found; None if it is not known.
-        detail: What was seen, or why it was not found and what would help.
-        is_right: Whether the client has it so; None if that is not known.
-    """
-
-    question: str
-    state: State
-    value: Any
-    detail: str
-    is_right: bool | None = None
-
-    def __str__(self) -> str:
-        """The answer in a line."""
-        mark = "✗" if self.is_right is False else {"found": "✓", "reading": "~", "not found": "?"}[self.state]
-        value = "" if self.value is None or isinstance(self.value, bool) else f"{_shown(self.value)}: "
-        return f"{mark} {self.question:15}  {value}{self.state + ': ' if self.state != 'found' else ''}{self.detail}"
-
-
-@public
-@dataclass(frozen=True, slots=True, repr=False)
-class ClientCheck:
-    """What a client can do at its service: what `Client.check` returns. `print(check)` shows it, a line an answer.
-
-    Attributes:
-        base_url: Address of the service.
-        is_sandbox: Whether the data is synthetic.
-        is_reachable: Whether the service responded.
-        answers: The answers by question, in the order in which they are shown.
-        errors: What failed, by question.
-        requests: How many requests were sent. They only read.
-        seconds: How long the check took.
-    """
-
-    base_url: str
-    is_sandbox: bool
-    is_reachable: bool
-    answers: dict[str, CheckAnswer]
-    errors: dict[str, DataAccessError]
-    requests: int
-    seconds: float
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether the service is reachable, did not refuse each request, and nothing is known to be wrong."""
-        is_usable = any(self.answers[f"scope {name}"].is_right is not False for name in ("item", "download"))
-        is_wrong = any(answer.is_right is False for name, answer in self.answers.items() if name in _SETTINGS)
-        return self.is_reachable and self.answers["token"].is_right is True and is_usable and not is_wrong
-
-    @property
-    def scopes(self) -> dict[str, bool | None]:
-        """Whether the token permits `item` (searches of codes) and `download`; None if that is not known."""
-        return {name: self.answers[f"scope {name}"].value for name in ("item", "download")}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that were found: arguments of `Client`, and lines of a profile."""
-        return {name: value for name in _SETTINGS if (value := self.answers[name].value) is not None}
-
-    def to_toml(self) -> str:
-        """Writes the settings as lines of a profile, each with what was seen.
-
-        Returns:
-            TOML.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> print(da.Client("sandbox:demo").check().to_toml(), end="")
-            attrs_format = "array"  # a search of a customer was accepted
-        """
-        pairs = ((name, value, self.answers[name].detail) for name, value in self.settings.items())
-        return "".join(escaped(f"{name} = {_shown(value)}  # {detail}") + "\n" for name, value, detail in pairs)
-
-    def to_code(self) -> str:
-        """Writes the settings as a call of `Client`.
-
-        Returns:
-            An expression of Python.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> da.Client("sandbox:demo").check().to_code()
-            'da.Client("sandbox:demo", attrs_format="array")'
-        """
-        arguments = [_shown(self.base_url), *(f"{name}={_shown(value)}" for name, value in self.settings.items())]
-        return escaped(f"da.Client({', '.join(arguments)})")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns everything for `json.dumps`.
-
-        Returns:
-            The attributes, the settings, and the answers as dicts.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> da.Client("sandbox:demo").check().to_dict()["is_ok"]
-            True
-        """
-        names = ("base_url", "is_ok", "is_sandbox", "is_reachable", "requests", "seconds", "settings")
-        answers = [asdict(answer) for answer in self.answers.values()]
-        failed = {name: str(error) for name, error in self.errors.items()}
-        return {**{name: getattr(self, name) for name in names}, "answers": answers, "errors": failed}
-
-    def __bool__(self) -> bool:
-        """As `is_ok`."""
-        return self.is_ok
-
-    def __str__(self) -> str:
-        """A line for each answer."""
-        return "\n".join(cell(str(answer), 1_000) for answer in self.answers.values())
-
-    def _repr_html_(self) -> str:
-        """The answers for notebooks."""
-        kinds = {True: "good", False: "bad", None: "doubt"}
-        rows = []
-        for name, answer in self.answers.items():
-            text = cell(str(answer)[len(f"✓ {name:15}  ") :], 1_000)
-            rows.append((name, html.Mark(text, f"{kinds[answer.is_right]} wide")))
-        return html.block(html.title("Check of a client", "ok" if self.is_ok else "not ok"), html.facts(rows))
-
-    def __repr__(self) -> str:
-        return f"ClientCheck({self.base_url!r}, {'ok' if self.is_ok else 'not ok'})"
-
-
-def _shown(value: object) -> str:
-    """A text or number, or a list of them, as JSON, TOML and Python write it."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 class _OpenError(DataAccessError):
@@ -278,7 +135,7 @@ class Check:
     def _answer_setting(self, name: str, value: object, seen: str) -> None:
         """Answers with the right value of a setting, and what to set if the client has another one."""
         is_right = value == self._client._settings[name]
-        advice = "" if is_right else f": set {name}={_shown(value)}"
+        advice = "" if is_right else f": set {name}={literal(value)}"
         self._answer(name, "found", f"{seen}{advice}", value, is_right)
 
     async def _scope_of_codes(self) -> None:

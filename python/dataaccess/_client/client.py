@@ -16,7 +16,7 @@ from dataaccess._core.secret import Secret
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from dataaccess._client.check import ClientCheck
+    from dataaccess._client.answers import ClientCheck
     from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,

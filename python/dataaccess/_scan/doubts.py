@@ -124,7 +124,8 @@ def _is_error(category: type[Warning]) -> bool:
 def _check(on_doubt: OnDoubt, outcome: dict[str, Any]) -> None:
     """Raises what `decide` raises."""
     if on_doubt == "error" and outcome["warnings"]:
-        raise DoubtfulDataError("; ".join(warning["message"] for warning in outcome["warnings"]))
+        problems = "; ".join(warning["message"] for warning in outcome["warnings"])
+        raise DoubtfulDataError(f"nothing was written: {problems}")
     warn_of(outcome)
     if callable(on_doubt) and not _is_accepted(on_doubt(stats_of(outcome))):
         raise DoubtfulDataError(_REFUSED)

@@ -114,5 +114,4 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 def in_json(character: str) -> str:
     """The escape of JSON, in two halves beyond the first 65,536 characters."""
-    halves = character.encode("utf-16-be")
-    return "".join(f"\\u{halves[start : start + 2].hex()}" for start in range(0, len(halves), 2))
+    return json.dumps(character)[1:-1]

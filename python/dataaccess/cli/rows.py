@@ -7,32 +7,21 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess import errors
 from dataaccess._display.text import open_text, python_escape, size
 from dataaccess.cli import output
 from dataaccess.cli.ending import DOUBTFUL, FAILED, CommandError, as_dict, reported, signaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from dataaccess import FolderReport, Scan
     from dataaccess._types import OnDoubt
     from dataaccess.cli.options import Connect
-
-_DOUBTS = (
-    errors.AbsentAttributeWarning,
-    errors.EmptyResultWarning,
-    errors.IncompleteWarning,
-    errors.MissingIdsWarning,
-    errors.StrayDayWarning,
-)
 
 
 def write(
@@ -66,11 +55,10 @@ def write(
         with reported():
             _into_folder(scan, folder, run, judge)
     elif file is not None:
-        with reported(), judge.judged():
+        with reported():
             _into_file(scan, file, kind, judge)
     else:
-        with judge.judged():
-            _to_stdout(scan, kind, judge)
+        _to_stdout(scan, kind, judge)
 
 
 def _kind_of(file: str | None, folder: str | None, kind: str | None, run: dict[str, Any], *, is_written: bool) -> str:
@@ -152,7 +140,7 @@ def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge) ->
 
 
 def _into_file(scan: Scan, file: str, kind: str, judge: _Judge) -> None:
-    getattr(scan, f"to_{kind}")(file, on_doubt=judge.accept, progress=output.progress())
+    getattr(scan, f"to_{kind}")(file, on_doubt=judge.of_scan, progress=output.progress())
     stats: Any = scan.last_stats
     if output.wants("json"):
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "warnings")
@@ -166,7 +154,7 @@ def _to_stdout(scan: Scan, kind: str, judge: _Judge) -> None:
     if kind != "table":
         escape = {"jsonl": output.in_json, "csv": python_escape}.get(kind)
         with output.binary_stdout(escape) as stdout:
-            getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.accept, progress=output.progress())
+            getattr(scan, f"to_{kind}")(stdout, on_doubt=judge.of_scan, progress=output.progress())
         return
     table = scan.collect(progress=output.progress())
     judge.accept(scan.last_stats)
@@ -180,16 +168,10 @@ class _Judge:
     strict: bool
     fail_empty: bool
 
-    @contextmanager
-    def judged(self) -> Iterator[None]:
-        """What a call warns of is an error, before it has written anything."""
-        with warnings.catch_warnings():
-            for kind in _DOUBTS if self.strict else ():
-                warnings.simplefilter("error", kind)
-            try:
-                yield
-            except _DOUBTS as doubt:
-                raise CommandError(f"nothing was written: {doubt}", DOUBTFUL) from None
+    @property
+    def of_scan(self) -> OnDoubt:
+        """`on_doubt=` of a scan."""
+        return "error" if self.strict and not self.fail_empty else self.accept
 
     @property
     def of_run(self) -> OnDoubt:
@@ -206,7 +188,9 @@ class _Judge:
             raise CommandError(f"{report.folder} has its files, but {'; '.join(report.warnings)}", DOUBTFUL, report)
 
     def accept(self, stats: Any) -> bool:
-        """Refuses a result without rows: `on_doubt=` of a scan."""
-        if self.fail_empty and not stats.rows:
-            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
+        """Refuses a result without rows, or one that looks wrong."""
+        problems = stats.warnings if self.strict else []
+        problems = ["the result has no rows"] if self.fail_empty and not stats.rows else problems
+        if problems:
+            raise CommandError(f"nothing was written: {'; '.join(problems)}", DOUBTFUL)
         return True

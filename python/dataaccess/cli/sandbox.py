@@ -11,7 +11,6 @@ import shlex
 import signal
 import threading
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +60,7 @@ _PATH, _ASKED = 60, 100
 
 
 @click.command("sandbox", cls=Command, epilog=_EXAMPLES)
-@_data("--demo", None, "Synthetic data of the last 60 days; the default.")
-@_data("--until", "DAY", "Synthetic data up to this day, the same each time.")
+@_data("--until", "DAY", "Synthetic data up to this day. [of the last 60 days]")
 @_data("--empty", None, "No data.")
 @_data("--scenario", "FILE", "Rows, switches, faults, exports of a TOML or JSON file.", type=PATH)
 @_data("--replay", "FILE", "Responses that Client(record=FILE) recorded.", type=PATH)
@@ -120,9 +118,9 @@ def command(**given: Any) -> None:
 def _check(given: dict[str, Any]) -> None:
     """Refuses options that exclude each other."""
     named = {name for name, value in given.items() if value not in (None, False, 0, ())}
-    kinds = [{"demo", "until"}, {"empty"}, {"scenario"}, {"replay"}]
+    kinds = [{"until"}, {"empty"}, {"scenario"}, {"replay"}]
     if sum(not named.isdisjoint(kind) for kind in kinds) > 1:
-        names = "--demo or --until, --empty, --scenario and --replay"
+        names = "--until, --empty, --scenario and --replay"
         raise click.UsageError(f"{names} exclude each other: write one")
     if "scenario" in named and named & {"platform", "switches"}:
         raise click.UsageError("--scenario has platform and switches: write them into its file")
@@ -190,29 +188,18 @@ def _ended(sandbox: Sandbox) -> Iterator[list[dict[str, Any]]]:
 
 def _line(request: dict[str, Any]) -> str:
     """A request in one line: method and path, what was asked, the response, its fault, and why it was refused."""
-    asked = cell(", ".join(_asked(request["body"])), _ASKED)
     # Without a status the connection ended before a response, as by a fault.
     status = "no response" if request["status"] is None else request["status"]
-    parts = [request["method"], cell(request["path"], _PATH), asked, "->", status]
+    parts = [request["method"], cell(request["path"], _PATH), cell(_asked(request["body"]), _ASKED), "->", status]
     parts += [None if request["bytes"] is None else size(request["bytes"]), f"{request['duration_ms']:.1f} ms"]
     parts += [request["fault"] and f"(fault {cell(request['fault'])})", cell(request["message"], _ASKED)]
     return " ".join(str(part) for part in parts if part)
 
 
-def _asked(body: Any) -> Iterator[str]:
-    """The object of a search and its conditions, or the export of a download. Of values it has only the days."""
-    # A body may be anything: what cannot be read ends the line.
+def _asked(body: Any) -> str:
+    """The object of a search, or the export of a download. The page has the conditions."""
+    # A body may be anything.
     with suppress(AttributeError, LookupError, TypeError, ValueError, RecursionError):
         content = json.loads(body)
-        if "itemTypeName" in content:
-            yield str(content["itemTypeName"])
-        if "exportId" in content:
-            yield f"export {content['exportId']}"
-        for group in content["filters"]["OR"]:
-            for condition in group["AND"]:
-                value = condition.get("value")
-                shown = f"[{len(value)}]" if isinstance(value, list) else "…"
-                if condition.get("data_type") == "datetime":
-                    time = datetime.fromtimestamp(value / 1000, UTC)
-                    shown = f"{time:%Y-%m-%dT%H:%M:%SZ}".removesuffix("T00:00:00Z")
-                yield f"{condition.get('column')} {condition.get('operator')} {shown}"
+        return str(content.get("itemTypeName") or f"export {content['exportId']}")
+    return ""

@@ -41,13 +41,12 @@ impl TokenSource for Counting {
 /// No fetch has this number.
 const NONE: usize = usize::MAX;
 
-fn auth_that(life: Option<u64>, fails: usize, hangs: usize) -> (Auth, Arc<Counting>) {
-    let life = life.map(Duration::from_millis);
+fn auth_that(life: Option<Duration>, fails: usize, hangs: usize) -> (Auth, Arc<Counting>) {
     let source = Arc::new(Counting { fetches: AtomicUsize::new(0), life, fails, hangs });
     (Auth::new(source.clone()), source)
 }
 
-fn auth(life: Option<u64>) -> (Auth, Arc<Counting>) {
+fn auth(life: Option<Duration>) -> (Auth, Arc<Counting>) {
     auth_that(life, NONE, NONE)
 }
 
@@ -55,40 +54,45 @@ async fn token(auth: &Auth) -> String {
     auth.token(LONG).await.expect("a token").expose().to_owned()
 }
 
-/// Tokens expire by the system clock, which tests cannot pause.
-async fn pause(milliseconds: u64) {
-    tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+/// Brings the times of the current token nearer, which are of the system clock, and lets a fetch end.
+async fn pass(auth: &Auth, time: Duration) {
+    {
+        let mut state = lock(&auth.state);
+        state.renew_at = state.renew_at.map(|at| at - time);
+        state.current.iter_mut().for_each(|grant| grant.expires_at = grant.expires_at.map(|at| at - time));
+    }
+    tokio::time::sleep(SECOND).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_callers_share_one_fetch_even_of_a_short_lived_token() {
-    let (auth, source) = auth(Some(200));
+    let (auth, source) = auth(Some(30 * SECOND));
     let tokens = futures_util::future::join_all((0..16).map(|_| token(&auth))).await;
     assert!(tokens.iter().all(|token| token == "tok-0"));
     assert_eq!(token(&auth).await, "tok-0");
     assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_is_used_until_it_expires_while_the_next_is_fetched() {
-    let (auth, source) = auth(Some(400));
+    let (auth, source) = auth(Some(LONG));
     assert_eq!(token(&auth).await, "tok-0");
-    pause(220).await;
+    pass(&auth, LONG / 2).await;
     assert_eq!(token(&auth).await, "tok-0", "no call waits for a renewal");
-    pause(40).await;
+    pass(&auth, Duration::ZERO).await;
     assert_eq!(token(&auth).await, "tok-1");
     assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_renewal_that_fails_or_hangs_costs_no_valid_token() {
     for (fails, hangs) in [(1, NONE), (NONE, 1)] {
-        let (auth, source) = auth_that(Some(400), fails, hangs);
+        let (auth, source) = auth_that(Some(LONG), fails, hangs);
         assert_eq!(token(&auth).await, "tok-0");
-        pause(220).await;
+        pass(&auth, LONG / 2).await;
         for _ in 0..3 {
             assert_eq!(token(&auth).await, "tok-0");
-            pause(30).await;
+            pass(&auth, SECOND).await;
         }
         assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
     }
@@ -173,7 +177,7 @@ impl TokenSource for Hanging {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_fetch_goes_on_after_its_caller_is_cancelled() {
     let (auth, source) = auth(None);
     assert!(timeout(Duration::from_millis(5), auth.token(LONG)).await.is_err());
@@ -181,16 +185,17 @@ async fn a_fetch_goes_on_after_its_caller_is_cancelled() {
     assert_eq!(source.fetches.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_that_expired_before_anyone_took_it_is_not_sent() {
-    let (auth, source) = auth(Some(100));
+    let (auth, source) = auth(Some(LONG));
     assert!(timeout(Duration::from_millis(5), auth.token(LONG)).await.is_err());
-    pause(150).await;
+    pass(&auth, Duration::ZERO).await;
+    pass(&auth, LONG).await;
     assert_eq!(token(&auth).await, "tok-1");
     assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refused_token_is_renewed_once_for_all_calls() {
     let (auth, source) = auth(None);
     let refused = auth.token(LONG).await.expect("a token");

@@ -176,7 +176,7 @@ def test_a_line_for_each_request_says_what_was_asked_and_what_came(tmp_path: Pat
         found = [line for line in reported.splitlines() if "->" in line]
         assert len(found) == lines
         if found:
-            search = r"POST /access/api/item/search promotion_code, allocated_time equals 2024-01-15 -> "
+            search = r"POST /access/api/item/search promotion_code -> "
             assert re.fullmatch(rf"{search}503 .* \(fault .*\) a fault that was asked for", found[0])
             assert re.fullmatch(rf"{search}200 [\d.]+ k?B [\d.]+ ms", found[1])
             assert re.fullmatch(r"POST /access/api/segment/download export 5637051 -> 200 .* ms", found[2])
@@ -184,7 +184,7 @@ def test_a_line_for_each_request_says_what_was_asked_and_what_came(tmp_path: Pat
         assert served.exports["DATAACCESS_TOKEN"] not in reported
 
 
-def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
+def test_a_line_has_no_control_characters_and_no_value() -> None:
     with serving("--empty") as served:
         content = {
             "itemTypeName": "x\x1b[2J",
@@ -199,7 +199,6 @@ def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
     line = next(line for line in reported.splitlines() if "->" in line)
     assert "\x1b" not in line
     assert "secret" not in line
-    assert "c None [1]" in line
 
 
 def test_json_has_the_admin_token_too() -> None:

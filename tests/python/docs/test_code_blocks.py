@@ -53,6 +53,8 @@ def test_the_readme_shows_an_output() -> None:
 def test_block_runs(
     block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if "matplotlib" in block.parsed:
+        pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")

@@ -99,7 +99,7 @@ def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(p
     assert scan.last_stats is not None
     expected = [str(day) for day in DAYS[1:3]]
     assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda scan: duckdb.from_arrow(scan).fetchall()]
+    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda one: duckdb.from_arrow(one).to_arrow_table()]
     for use in uses:
         fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
         use(fresh)
