@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess._client.settings import SETTINGS
 from dataaccess.cli import output
 from dataaccess.cli.output import note, silence
 from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, ValidationError
@@ -36,14 +35,8 @@ USAGE = 2
 # The options that make one argument. Others have the name of their argument.
 _PARAMETERS = {
     "allocated_time": ("on", "days", "last", "since", "until", "where"),
-    "on_doubt": ("fail_empty",),
     "where": ("where", "matches"),
 }
-# Settings and arguments that texts name. Others are also words of a sentence: `token`, `record`, `proxy`.
-_NAMES = {*SETTINGS, *_PARAMETERS} - {"headers", "proxy", "record", "timeout", "where"}
-_NAMES |= {"admin_token", "allocated_audience", "code_status", "item_type_name", "on_suspected_cap"}
-# In quotes they are attributes.
-_NAMED = re.compile(rf'(?<!")\b(?:{"|".join(_NAMES)})\b(?!")')
 
 
 class Terminated(KeyboardInterrupt):
@@ -55,7 +48,7 @@ class CommandError(Exception):
 
     def __init__(self, message: str, code: int, report: FolderReport | None = None) -> None:
         """The message in one line, and the report of a run that is done."""
-        super().__init__(in_options(message))
+        super().__init__(message)
         self.code: int = code
         self.report: FolderReport | None = report
 
@@ -87,29 +80,11 @@ def _with_option(line: str, error: DataAccessError) -> str:
 
 def option_of(line: str) -> click.Parameter | None:
     """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
-    options = _options_of(re.sub(r"\W.*", "", line, flags=re.DOTALL))
-    found = list(filter(_is_typed, options)) or options[:1]
+    argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
+    names, options = _PARAMETERS.get(argument, (argument,)), click.get_current_context().command.params
+    making = [one for name in names for one in options if one.name == name]
+    found = list(filter(_is_typed, making)) or making[:1]
     return found[0] if len(found) == 1 else None
-
-
-def _options_of(argument: str) -> list[click.Parameter]:
-    options = click.get_current_context().command.params
-    return [one for name in _PARAMETERS.get(argument, (argument,)) for one in options if one.name == name]
-
-
-def in_options(text: str) -> str:
-    """A text, and how the settings and arguments that it names are given here where they have other names."""
-    spelled = {name: _spelled(name) for name in _NAMED.findall(text)}
-    notes = [f"{name} is {other}" for name, other in spelled.items() if not re.search(rf"{other}(?![\w-])", text)]
-    return f"{text} ({', '.join(notes)})" if notes else text
-
-
-def _spelled(name: str) -> str:
-    """The option of an argument, or the variable of a setting; the name itself if the option has it."""
-    options = [max(one.opts, key=len) for one in _options_of(name)]
-    if not options:
-        return SETTINGS[name].variable if name in SETTINGS else name
-    return name if f"--{name.replace('_', '-')}" in options else options[0]
 
 
 def _is_typed(option: click.Parameter | None) -> bool:
@@ -207,7 +182,7 @@ def warnings_as_lines() -> Iterator[None]:
         # Some are found at several places, such as the mode of a file that is read again.
         elif str(message) not in shown:
             shown.add(str(message))
-            _say(f"warning: {in_options(str(message))}")
+            _say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment] # it is called with places
