@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.environment import buffered_bytes, no_settings_from_outside, now, sandbox, time_scale
+from support.environment import buffered_bytes, no_settings_from_outside, now, sandbox, short_pauses, time_scale
 
 import dataaccess as da
 from dataaccess import AsyncBatches, AsyncScan, AsyncTask
 
-__all__ = ["buffered_bytes", "no_settings_from_outside", "now", "sandbox", "time_scale"]
+__all__ = ["buffered_bytes", "no_settings_from_outside", "now", "sandbox", "short_pauses", "time_scale"]
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)

@@ -1,4 +1,4 @@
-"""A service beside the shared one, whose faults and log disturb no other test; a faster clock; the rows of the demo."""
+"""A service beside the shared one, whose faults and log disturb no other test; the rows of the demo."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 from support import demo_tables
-from support.fast_clock import short_pauses
 from support.oracle import Table
 from support.plain_http import PlainService
 
 import dataaccess as da
-
-__all__ = ["own", "short_pauses"]
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
+from support.environment import in_parts
 from support.failures import DENIED
-from support.parts import in_parts
 from support.raw_server import Close, serving
 from support.scan_requests import (
     LONG,

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from support import kinds
 from support.changing_codes import ATTRS, as_row
+from support.environment import in_parts
 from support.folder_model import Row
 from support.machines import assert_hidden, run_machine
-from support.parts import in_parts
 from support.service_machine import ServiceMachine, days, some_days, zones
 
 import dataaccess as da

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from support.parts import in_parts
+from support.environment import in_parts
 from support.raw_server import RawServer, serving
 from support.streams import response_of
 

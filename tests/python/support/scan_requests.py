@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from support.parts import in_parts
+from support.environment import in_parts
 from support.raw_server import Close, RawServer, Received, http
 from support.streams import response_of
 from support.written_files import rows_in, write
