@@ -20,17 +20,16 @@ from support.cancelling import seconds_until_closed
 from support.chaos import BY, Chaotic
 from support.damage import check, cuts, flips, scan_of
 from support.forking import STATES, forked
-from support.idle_servers import closing_idle
 from support.interpreter_exit import WORKS, ended
 from support.interrupts import SIX, seconds_late
 from support.killed_runs import killed
 from support.many_threads import IN_FLIGHT, crowd
-from support.outages import up_after
+from support.operations import up_after
 from support.programs import free_port
 from support.raw_server import http, serving
 from support.runs import some_days
 from support.slow_consumer import MEBIBYTE, rest
-from support.slow_responses import CASES
+from support.slow_responses import CASES, closing_idle
 from support.truncation import client_of, cutting, every_wire, wires
 
 import dataaccess as da
