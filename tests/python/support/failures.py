@@ -56,10 +56,6 @@ def echo_in_envelope(code: int) -> Any:
     return always(http({"code": code, "message": f"no such token {TOKEN}", "data": None}, "400 Bad Request"))
 
 
-def echo_cut_by_the_excerpt(connection: Any, _number: int) -> None:
-    connection.sendall(http(b"x" * 185 + TOKEN.encode(), "500 Broken"))
-
-
 # The server's response, and the options that differ.
 RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "nothing fails": (always(ROWS), {}),
@@ -99,31 +95,28 @@ RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
         {},
     ),
     "echo in base64": (always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")), {}),
-    "echo cut by the excerpt": (echo_cut_by_the_excerpt, {}),
+    "echo cut by the excerpt": (always(http(b"x" * 185 + TOKEN.encode(), "500 Broken")), {}),
 }
+
+
+SITE = "https://cdp.example.com"
+
+
+def _client(address: str, **options: Any) -> da.Client:
+    return da.Client(address, **{"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options})
 
 
 def _ask(client: da.Client) -> object:
     return client.search_items("customer", ["id"], da.col("id").equals(ASKED))
 
 
-def _client(address: str, **options: Any) -> da.Client:
-    given = {"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options}
-    return da.Client(address, **given)
+def _scan(client: da.Client, **options: Any) -> da.Scan:
+    return client.scan_items("customer", ["id"], da.col("id").equals(ASKED), **options)
 
 
-def _responded(name: str) -> object:
-    respond, options = RESPONSES[name]
+def _served(respond: Any, use: Callable[[da.Client], object] = _ask, **options: Any) -> object:
     with serving(respond) as server:
-        return _ask(_client(server.base_url, **options))
-
-
-def _refused() -> object:
-    return _ask(_client(f"http://127.0.0.1:{free_port()}"))
-
-
-def _unknown_host() -> object:
-    return _ask(_client("https://cdp.invalid", retry_for=0))
+        return use(_client(server.base_url, **options))
 
 
 def _no_tls() -> object:
@@ -131,87 +124,50 @@ def _no_tls() -> object:
         return _ask(_client(server.base_url.replace("http:", "https:"), timeout=0.5))
 
 
-def _proxy_refused() -> object:
-    proxy = f"http://user:{PASSWORD}@127.0.0.1:{free_port()}"
-    return _ask(_client("https://cdp.example.com", proxy=proxy, retry_for=0))
+def _proxied(respond: Any, address: str = SITE, **options: Any) -> object:
+    with serving(respond) as server:
+        proxy = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
+        return _ask(_client(address, proxy=proxy, retry_for=0, **options))
 
 
-def _proxy_says_no() -> object:
-    with serving(always(http(b"", "407 Who are you"))) as server:
-        address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("https://cdp.example.com", proxy=address, retry_for=0))
-
-
-def _proxy_echoes() -> object:
-    with serving(always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad"))) as server:
-        address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retry_for=0))
-
-
-def _plain_http() -> object:
-    return _client("http://cdp.example.com")
-
-
-def _bad_header() -> object:
-    return _client("https://cdp.example.com", headers={"X-Api-Key": f"{KEY}\r\nX-Evil: 1"})
-
-
-def _bad_token() -> object:
-    return _client("https://cdp.example.com", token=f"{TOKEN}\r\n")
-
-
-def _bad_token_of_a_callable() -> object:
-    with serving(always(ROWS)) as server:
-        return _ask(_client(server.base_url, token=lambda: f"{TOKEN}\n"))
-
-
-def _callable_that_raises() -> object:
-    def token() -> str:
-        raise LookupError("no vault")
-
-    with serving(always(ROWS)) as server:
-        return _ask(_client(server.base_url, token=token))
-
-
-def _validation() -> object:
-    return _client("https://cdp.example.com").search_codes(allocated_time=da.on("2024-01-15"), code_status=7)
+def _no_vault() -> str:
+    raise LookupError("no vault")
 
 
 def _closed() -> object:
-    client = _client("https://cdp.example.com")
+    client = _client(SITE)
     client.close()
     return _ask(client)
 
 
-def _stream_breaks_off() -> object:
-    rows = b",".join([b'{"id":"%s"}' % ROW.encode()] * 300)
-    with serving(closing(http(b'{"code":200,"data":{"status":true,"data":[' + rows))) as server:
-        return list(
-            _client(server.base_url).scan_items("customer", ["id"], da.col("id").equals(ASKED)).batches(max_rows=100)
-        )
-
-
-def _misfit() -> object:
-    rows = b'{"id":1},{"id":"%s"}' % ROW.encode()
-    with serving(always(http(b'{"code":200,"data":{"status":true,"data":[' + rows + b"]}}"))) as server:
-        where = da.col("id").equals(ASKED)
-        scan = _client(server.base_url).scan_items("customer", ["id"], where, schema={"id": "int64"})
-        return scan.to_arrow()
-
-
+_BEGINNING = b'{"code":200,"data":{"status":true,"data":['
 OTHERS: dict[str, Callable[[], object]] = {
-    name.removeprefix("_").replace("_", " "): act
-    for name, act in list(globals().items())
-    if name.startswith("_")
-    and not name.startswith("__")
-    and callable(act)
-    and act is not _ask
-    and name not in {"_client", "_responded"}
+    "refused": lambda: _ask(_client(f"http://127.0.0.1:{free_port()}")),
+    "unknown host": lambda: _ask(_client("https://cdp.invalid", retry_for=0)),
+    "no tls": _no_tls,
+    "proxy refused": lambda: _ask(_client(SITE, proxy=f"http://user:{PASSWORD}@127.0.0.1:{free_port()}", retry_for=0)),
+    "proxy says no": lambda: _proxied(always(http(b"", "407 Who are you"))),
+    "proxy echoes": lambda: _proxied(
+        always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad")), "http://cdp.example.com", allow_http=True
+    ),
+    "plain http": lambda: _client("http://cdp.example.com"),
+    "bad header": lambda: _client(SITE, headers={"X-Api-Key": f"{KEY}\r\nX-Evil: 1"}),
+    "bad token": lambda: _client(SITE, token=f"{TOKEN}\r\n"),
+    "bad token of a callable": lambda: _served(always(ROWS), token=lambda: f"{TOKEN}\n"),
+    "callable that raises": lambda: _served(always(ROWS), token=_no_vault),
+    "validation": lambda: _client(SITE).search_codes(allocated_time=da.on("2024-01-15"), code_status=7),
+    "closed": _closed,
+    "stream breaks off": lambda: _served(
+        closing(http(_BEGINNING + b",".join([b'{"id":"%s"}' % ROW.encode()] * 300))),
+        lambda client: list(_scan(client).batches(max_rows=100)),
+    ),
+    "misfit": lambda: _served(
+        always(http(_BEGINNING + b'{"id":1},{"id":"%s"}]}}' % ROW.encode())),
+        lambda client: _scan(client, schema={"id": "int64"}).to_arrow(),
+    ),
 }
 
-
 # Where a user can put a secret by mistake, or has to: none is shown when the value is refused.
-SITE = "https://cdp.example.com"
 # WHATWG URL, section 4.4: a host with a full-width `@` is read as one with `@`.
 ADDRESSES = [
     f"https://user:{PASSWORD}@cdp.example.com",
@@ -331,11 +287,15 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            OTHERS[name]() if name in OTHERS else _responded(name)
+            if name in OTHERS:
+                OTHERS[name]()
+            else:
+                respond, options = RESPONSES[name]
+                _served(respond, **options)
         except BaseException as error:
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]
 
 
-def throttled(*headers: str, status: str = "429 Slow") -> bytes:
-    return http(b"", status, headers=headers)
+def throttled(*headers: str) -> bytes:
+    return http(b"", "429 Slow", headers=headers)
