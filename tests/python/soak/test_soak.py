@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from support.cancelling import seconds_until_closed
-from support.chaos import BY, Chaotic
+from support.chaos import BY, chaotic
 from support.damage import check, cuts, flips, scan_of
 from support.forking import STATES, forked
 from support.interpreter_exit import WORKS, ended
@@ -118,9 +118,7 @@ def test_five_thousand_searches_are_right_or_fail_as_they_must(
     # Silence is given up after three seconds instead of thirty.
     time_scale(10)
     run = secrets.token_hex(4)
-    unlucky = Chaotic()
-    with serving(unlucky) as server:
-        unlucky.server = server
+    with chaotic() as server:
         keys = [f"key-{run}-{number}" for number in range(SEARCHES)]
         found, stats = BY[kind](server.base_url, keys, retry_for=0.2 * retries)
     # Five failures in a row are an outage of all requests, and it may be older than `retry_for`.
