@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
 from support.messages import Case, Cases, User, told
-from support.planted import planted
 from support.raw_server import always, http, in_turn, serving
-from support.runs import by_day, parts, some_days
+from support.runs import by_day, parts, planted, some_days
 from support.streams import response_of
 
 import dataaccess as da

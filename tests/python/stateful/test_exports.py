@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from support.day_faults import PASSING, DayFaults
-from support.machines import Clock, Tokens, assert_hidden, run_machine
+from support.service_machine import PASSING, Clock, DayFaults, Tokens, assert_hidden, run_machine
 
 import dataaccess as da
 

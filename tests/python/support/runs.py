@@ -1,15 +1,18 @@
-"""Helpers of the tests of runs: a service with a few days of codes, responses by requested value, and folders."""
+"""Tests of runs: a service with a few days of codes, responses by requested value, folders, and planted files."""
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.environment import in_parts
@@ -135,7 +138,7 @@ def rows_in(folder: Path) -> list[dict[str, Any]]:
     return [row for part in parts(folder) for row in pl.read_parquet(part, hive_partitioning=False).to_dicts()]
 
 
-def record_of(part: Path) -> dict[str, Any]:
+def record_of(part: Path | BytesIO) -> dict[str, Any]:
     """What a part records of its task."""
     record: dict[str, Any] = json.loads(pq.read_metadata(part).metadata[b"dataaccess.task"])["record"]
     return record
@@ -156,3 +159,20 @@ def left_in(folder: Path) -> list[str]:
 def failed_for_good(error: da.ScanIncompleteError) -> list[int]:
     """The places of the tasks that failed."""
     return sorted(int(task.partition("-")[0]) for task in error.failed)
+
+
+def planted(part: bytes, table: pa.Table, **members: Any) -> bytes:
+    """A part with other rows than the given one, which passes for it; its record has these members too.
+
+    Its checksums are right, as of someone who may write to the folder: they are no signature.
+    """
+    record = record_of(BytesIO(part)) | {"rows": table.num_rows, **members}
+    file = BytesIO()
+    with pq.ParquetWriter(file, table.schema, compression="zstd", store_schema=False) as writer:
+        writer.write_table(table)
+        data = bytes(file.getvalue())
+        sums = {"data_bytes": len(data), "data_crc32": f"{zlib.crc32(data):08x}", "tail_crc32": "00000000"}
+        seal = json.dumps({"record": record, **sums}, separators=(",", ":"))
+        writer.add_key_value_metadata({b"dataaccess.task": seal.encode()})
+    tail = file.getvalue()[len(data) :]
+    return data + tail.replace(b'"tail_crc32":"00000000"', b'"tail_crc32":"%08x"' % zlib.crc32(tail))
