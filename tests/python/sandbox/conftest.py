@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support import demo_tables
+from support import oracle_tables
 from support.oracle import Table
 from support.plain_http import PlainService
 
@@ -21,9 +21,9 @@ def own() -> Iterator[da.Sandbox]:
 
 @pytest.fixture(scope="module")
 def codes(service: PlainService) -> Table:
-    return demo_tables.codes(service)
+    return oracle_tables.codes(service)
 
 
 @pytest.fixture(scope="module")
 def customers(service: PlainService) -> Table:
-    return demo_tables.customers(service)
+    return oracle_tables.customers(service)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.oracle import Row, Table, records
-from support.oracle_table import visits
+from support.oracle_tables import visits
 from support.plain_http import PlainService
 from support.search_bodies import code_bodies, item_bodies
 
