@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from support.runs import service, store
-from support.written_files import path, unchanged_folder
+from support.scan_requests import path, unchanged_folder
 from support.zones import PLATFORMS, Platform
 
 __all__ = ["path", "service", "store", "unchanged_folder"]

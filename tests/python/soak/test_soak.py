@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cancelling import seconds_until_closed
 from support.chaos import BY, chaotic
 from support.damage import check, cuts, flips, scan_of
 from support.forking import STATES, forked
 from support.interpreter_exit import WORKS, ended
-from support.interrupts import SIX, seconds_late
+from support.interrupts import SIX, seconds_late, seconds_until_closed
 from support.killed_runs import killed
 from support.many_threads import IN_FLIGHT, crowd
 from support.operations import up_after
