@@ -37,10 +37,12 @@ EXPORT = {
 
 
 @dataclass(frozen=True)
-class Received:
+class Request:
     """A request as it came."""
 
+    method: str
     path: str
+    query: str
     headers: dict[str, str]
     body: bytes
 
@@ -65,7 +67,7 @@ class RawServer:
     respond: Responder
     tls: ssl.SSLContext | None = None
     port: int = 0
-    requests: list[Received] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     connections: int = 0
     open: int = 0
 
@@ -142,7 +144,7 @@ def serving(respond: Responder, tls: ssl.SSLContext | None = None) -> Iterator[R
         server.close()
 
 
-def read_request(connection: socket.socket) -> Received | None:
+def read_request(connection: socket.socket) -> Request | None:
     """Reads one request, or None at the connection's end."""
     data = b""
     while b"\r\n\r\n" not in data:
@@ -158,7 +160,9 @@ def read_request(connection: socket.socket) -> Received | None:
         if not chunk:
             return None
         body += chunk
-    return Received(first.split(" ")[1], headers, body)
+    method, target, _ = first.split(" ")
+    path, _, query = target.partition("?")
+    return Request(method, path, query, headers, body)
 
 
 def http(

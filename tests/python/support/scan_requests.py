@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.environment import in_parts
-from support.raw_server import Close, RawServer, Received, http
+from support.raw_server import Close, RawServer, Request, http
 from support.streams import response_of
 
 import dataaccess as da
@@ -26,7 +26,6 @@ KINDS = ["parquet", "csv", "jsonl"]
 
 
 def write(scan: Any, kind: str, path: str | Path) -> None:
-    """Writes a scan into a file of a format."""
     assert getattr(scan, f"to_{kind}")(path) is None
 
 
@@ -80,7 +79,7 @@ class ScanRequest:
 
     part: int
     attempt: int
-    request: Received
+    request: Request
 
 
 class ThenClose(bytes):
@@ -97,7 +96,6 @@ class Parts:
     """A server that responds to each request of a scan."""
 
     def __init__(self, respond: Callable[[ScanRequest], bytes]) -> None:
-        """Begins to listen."""
         self._respond = respond
         self._lock = threading.Lock()
         self.in_flight = 0
@@ -129,7 +127,6 @@ class Parts:
 
 @contextmanager
 def scan_server(respond: Callable[[ScanRequest], bytes]) -> Iterator[Parts]:
-    """Runs such a server for the time of a block."""
     parts = Parts(respond)
     try:
         yield parts
@@ -143,12 +140,10 @@ def rows_of(part: int, count: int = 2) -> list[Row]:
 
 
 def rows_of_all(count: int) -> list[Row]:
-    """Those of all parts, in the order of the plan."""
     return [row for part in range(count) for row in rows_of(part)]
 
 
 def ok_response(asked: ScanRequest) -> bytes:
-    """The rows of the part."""
     return response_of(rows_of(asked.part))
 
 
@@ -160,7 +155,6 @@ def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
 
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
-    """The rows of a scan, read batch by batch."""
     return [row for batch in scan.batches(**options) for row in batch.to_pylist()]
 
 
@@ -196,7 +190,6 @@ REFUSED = ThenClose(http({"code": 400, "message": "no such thing"}, "400 Bad Req
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    """Waits for a state of a server."""
     deadline = time.monotonic() + LONG
     while not true():
         assert time.monotonic() < deadline
