@@ -54,7 +54,6 @@ def faster(scale: int = 50) -> Iterator[None]:
 
 
 def at(address: str, **options: Any) -> object:
-    """A search at an address."""
     return ask(da.Client(address, **{"token": TOKEN, "retry_for": 0, **options}))
 
 
@@ -69,7 +68,6 @@ def asked(respond: Responder, scale: int = 1, **options: Any) -> Callable[[User]
 
 
 def drip(connection: Any, _number: int) -> None:
-    """A body that comes byte by byte."""
     connection.sendall(http(b"", length=2**20) + b"{")
     while True:
         connection.sendall(b" ")
@@ -113,11 +111,11 @@ def _no_connection(_user: User) -> object:
 @NETWORK.of("a pause that the service asked for is longer than timeout")
 def _pause(_user: User) -> object:
     busy = http(b"", "503 Busy", headers=("Retry-After: 30",))
-    with logged(logging.WARNING) as lines, serving(in_turn(busy, ROW)) as server:
+    with logged(logging.WARNING) as log, serving(in_turn(busy, ROW)) as server:
         client = client_of(server, retry_for=60)
         other = threading.Thread(target=lambda: _quietly(client))
         other.start()
-        while not lines:
+        while not log.getvalue():
             time.sleep(0.01)
         try:
             return ask(client.with_options(timeout=0.1))
@@ -163,7 +161,6 @@ def _no_slot(_user: User) -> object:
 
 @cache
 def authority() -> trustme.CA:
-    """A CA of these tests."""
     return trustme.CA()
 
 
@@ -179,7 +176,6 @@ def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes 
 
 
 def old(ca: trustme.CA) -> ssl.SSLContext:
-    """A server of TLS 1.1."""
     warnings.filterwarnings("ignore", "ssl.TLSVersion.TLSv1_1 is deprecated")
     return context(ca.issue_cert("localhost"), "ALL:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_1)
 
@@ -245,8 +241,6 @@ def _no_tls(_user: User) -> object:
 
 
 def proxied(response: bytes, address: str = ADDRESS) -> Callable[[User], object]:
-    """A search through a proxy that sends this."""
-
     def act(_user: User) -> object:
         with serving(closing(response)) as proxy:
             return at(address, proxy=proxy.base_url, allow_http=True)
