@@ -43,7 +43,6 @@ class Awaited:
     """An `AsyncClient`, or what it makes, whose calls are run to their end: a test reads as for `Client`."""
 
     def __init__(self, awaited: Any, runner: asyncio.Runner) -> None:
-        """Wraps a client, a scan, a task, batches or rows."""
         self.client = awaited
         self._runner = runner
 
@@ -68,22 +67,18 @@ class Awaited:
         return Awaited(made, self._runner) if is_awaited else made
 
     def __iter__(self) -> Iterator[Any]:
-        """The batches or rows."""
         return self
 
     def __next__(self) -> Any:
-        """The next one."""
         try:
             return self._runner.run(self.client.__anext__())
         except StopAsyncIteration:
             raise StopIteration from None
 
     def __enter__(self) -> Any:
-        """What is closed at the end."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Closes it."""
         self._runner.run(self.client.close())
 
 

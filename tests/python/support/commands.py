@@ -26,8 +26,6 @@ def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedP
 
 
 class Served:
-    """A running `dataaccess sandbox` and what it printed for the shell."""
-
     def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
         assert process.stdout
         self.process = process

@@ -27,7 +27,6 @@ class Damage:
 
 
 def scan_of(client: Any) -> Any:
-    """A scan of three tasks whose folder is small."""
     return client.scan_codes(["id", "pool_id"], allocated_time=DAYS)
 
 
@@ -46,7 +45,6 @@ def flips(folder: Path, chance: random.Random) -> Iterator[Damage]:
 
 
 def cuts(folder: Path) -> Iterator[Damage]:
-    """Each file cut after each of its bytes."""
     for path in parts(folder):
         content = path.read_bytes()
         for place in range(len(content)):

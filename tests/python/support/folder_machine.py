@@ -37,7 +37,6 @@ class LocalPlace:
         self.path, self.url = path, str(path)
 
     def files(self) -> dict[str, bytes]:
-        """The content of each file, by its name."""
         paths = [path for path in self.path.rglob("*") if path.is_file()]
         return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in paths}
 
@@ -99,7 +98,6 @@ Place = LocalPlace | BucketPlace
 
 
 def parts_of(place: Place) -> dict[str, bytes]:
-    """The content of each part, by its name."""
     return {name: content for name, content in place.files().items() if name.endswith(".parquet")}
 
 
@@ -122,8 +120,6 @@ class Stopped(Exception):
 
 
 class FolderMachine(ServiceMachine):
-    """The folder and its model."""
-
     def __init__(self, place: Place, command: Command) -> None:
         super().__init__()
         self.place, self.command, self.model = place, command, FolderModel()

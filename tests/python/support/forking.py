@@ -55,7 +55,6 @@ def idle(_client: da.Client) -> Iterator[None]:
 
 @contextmanager
 def in_a_call(client: da.Client) -> Iterator[None]:
-    """Another thread makes one call after the other."""
     with _working(lambda: count(client)):
         yield
 

@@ -51,8 +51,6 @@ print("report", len(report.files), report.rows, flush=True)
 
 @dataclass
 class Killed:
-    """What became of the runs."""
-
     kills: int = 0
     refusals: int = 0
     failures: int = 0
@@ -62,7 +60,6 @@ class Killed:
 
 
 def codes(tasks: int) -> list[dict[str, Any]]:
-    """Some codes of each day."""
     days = [FIRST + timedelta(number) for number in range(tasks)]
     return [
         {
@@ -109,7 +106,6 @@ def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iter
 
 @contextmanager
 def child(service: da.Sandbox, token: str, folder: Path, tasks: int) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs, and is gone at the end of the block."""
     command = [sys.executable, "-c", CHILD, service.base_url, str(folder), str(FIRST), str(FIRST + timedelta(tasks))]
     environment = {**os.environ, "DATAACCESS_TOKEN": token}
     with subprocess.Popen([*command, str(CONCURRENCY)], env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -143,7 +139,6 @@ def tasks_asked(service: da.Sandbox) -> set[int]:
 
 
 def place_of(task: str) -> int:
-    """The place of a task among all, by its day."""
     return (date.fromisoformat(task[:10]) - FIRST).days
 
 

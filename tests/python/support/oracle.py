@@ -20,7 +20,6 @@ class Table:
     """A business object: the `data_type` of each attribute, of which the first identifies a row; and its rows."""
 
     def __init__(self, item_type_id: int, name: str, data_types: Mapping[str, DataType], rows: list[Row]) -> None:
-        """Holds what it is given."""
         self.item_type_id = item_type_id
         self.name = name
         self.data_types = data_types
@@ -83,5 +82,4 @@ def day_of_text(text: str, zone: tzinfo) -> date:
 
 
 def day_of_number(milliseconds: int, zone: tzinfo) -> date:
-    """The day of a Unix timestamp in milliseconds."""
     return (EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone).date()

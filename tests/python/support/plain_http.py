@@ -21,8 +21,6 @@ DOWNLOAD = "/access/api/segment/download"
 
 @dataclass(frozen=True)
 class Reply:
-    """A response as it arrived."""
-
     status: int
     headers: dict[str, str]
     body: bytes
@@ -67,7 +65,6 @@ class PlainService:
     """A kept connection to a service."""
 
     def __init__(self, base_url: str, token: str) -> None:
-        """Opens nothing yet."""
         address = urlsplit(base_url)
         self._address = (str(address.hostname), int(address.port or 80))
         self._socket: socket.socket | None = None
@@ -78,7 +75,6 @@ class PlainService:
         }
 
     def search(self, body: object) -> Reply:
-        """Sends a search."""
         return self.post(SEARCH, body)
 
     def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Reply:
@@ -114,15 +110,12 @@ class PlainService:
             return Reply(response.status, headers, body)
 
     def close(self) -> None:
-        """Ends the connection."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
     def __enter__(self) -> Self:
-        """The service itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends the connection."""
         self.close()

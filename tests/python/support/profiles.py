@@ -34,8 +34,6 @@ proxy = "http://user:hunter2@proxy:3128"
 
 
 class Config:
-    """The file of profiles of a test."""
-
     def __init__(self, folder: Path) -> None:
         self.path = folder / "dataaccess" / "config.toml"
         self.path.parent.mkdir()
@@ -116,7 +114,6 @@ def document(profiles: Mapping[str, Any]) -> str:
 
 
 def value(given: Any) -> str:
-    """A value."""
     if isinstance(given, Mapping):
         return "{" + ", ".join(f"{quoted(key)} = {value(one)}" for key, one in given.items()) + "}"
     if isinstance(given, list):

@@ -43,7 +43,6 @@ def reasons(report: da.FolderReport) -> list[str]:
 
 
 def damaged(report: da.FolderReport) -> list[da.reports.FileReport]:
-    """The files that cannot be read."""
     return [file for file in report.files if file.state == "damaged"]
 
 
@@ -139,7 +138,6 @@ def rows_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def record_of(part: Path | BytesIO) -> dict[str, Any]:
-    """What a part records of its task."""
     record: dict[str, Any] = json.loads(pq.read_metadata(part).metadata[b"dataaccess.task"])["record"]
     return record
 
@@ -157,7 +155,6 @@ def left_in(folder: Path) -> list[str]:
 
 
 def failed_for_good(error: da.ScanIncompleteError) -> list[int]:
-    """The places of the tasks that failed."""
     return sorted(int(task.partition("-")[0]) for task in error.failed)
 
 

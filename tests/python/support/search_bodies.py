@@ -72,7 +72,6 @@ def attrs(table: Table) -> st.SearchStrategy[list[str] | str]:
 
 
 def names(table: Table) -> st.SearchStrategy[list[str]]:
-    """Some attributes in any order, as an array."""
     return st.lists(st.sampled_from(list(table.data_types)), min_size=1, unique=True)
 
 
@@ -105,7 +104,6 @@ def code_conditions(table: Table, *, sendable: bool) -> st.SearchStrategy[list[R
 
 
 def item_conditions(table: Table, column: str, *, sendable: bool) -> st.SearchStrategy[Row]:
-    """A condition on a column in the generic shape."""
     data_type = table.data_types[column]
     fields: dict[str, st.SearchStrategy[Any]] = {
         "column": st.just(column),
@@ -136,7 +134,6 @@ def shuffled(members: Row) -> st.SearchStrategy[Row]:
 
 
 def values(table: Table, column: str, *, sendable: bool) -> st.SearchStrategy[list[Any]]:
-    """Some values to compare a column with."""
     return lists(values_near(table, column), 8, sendable=sendable)
 
 
@@ -177,6 +174,5 @@ def times_near(table: Table, column: str) -> st.SearchStrategy[int]:
 
 
 def milliseconds(text: str) -> int:
-    """A stored time as Unix milliseconds."""
     time = datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
     return int(time.timestamp()) * 1000

@@ -133,8 +133,6 @@ PASSING: list[dict[str, Any]] = [
 
 
 class DayFaults:
-    """The faults of a service that are active."""
-
     def __init__(self, service: da.Sandbox) -> None:
         self._service, self._stack = service, ExitStack()
         self._by_day: dict[date, str] = {}
@@ -150,7 +148,6 @@ class DayFaults:
             self._by_day[day] = name
 
     def redirect(self, day: date) -> None:
-        """Begins to redirect the requests for a day that has no fault."""
         if self.redirected is None and day not in self._by_day:
             self._begin(REDIRECT, where={"day": day})
             self.redirected = day
@@ -182,7 +179,6 @@ class DayFaults:
 
     @property
     def are_of_days(self) -> bool:
-        """Whether a fault is of a day."""
         return bool(self._by_day) or self.redirected is not None
 
     def end(self) -> None:
@@ -231,7 +227,6 @@ class Clock:
         self._service, self.now = service, begins
 
     def advance(self, hours: int) -> None:
-        """Moves the clock of the service."""
         self._service.advance(hours=hours)
         self.now += timedelta(hours=hours)
 
@@ -253,7 +248,6 @@ def assert_hidden(tokens: list[str], *things: object) -> None:
 
 
 def locals_of_package(error: BaseException) -> list[str]:
-    """The locals of the frames of this package."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return [repr(frame.f_locals) for frame in frames if frame.f_globals["__name__"].startswith("dataaccess")]
 
@@ -298,8 +292,6 @@ audiences = st.sampled_from(["customer-1", "customer-2", None])
 
 
 class ServiceMachine(RuleBasedStateMachine):
-    """The service, its model, and a client."""
-
     def __init__(self) -> None:
         super().__init__()
         self.service = da.Sandbox(now=BEGINS)
@@ -368,7 +360,6 @@ class ServiceMachine(RuleBasedStateMachine):
         self.tokens.is_stuck = False
 
     def begin_call(self) -> None:
-        """Counts requests from here on."""
         self.faults.clear_requests()
         self._sent = self.client.stats.requests
 

@@ -79,11 +79,9 @@ def column(table: Any) -> tuple[str, list[Any]]:
 
 
 def search_of(client: Any, attrs: Iterable[str] = ("n", "text")) -> Any:
-    """The search of the same."""
     names = list(attrs)
     return client.search_items("store", names, da.col(names[0]).equals("x"), item_type_id=7)
 
 
 def client_of(server: RawServer, **options: Any) -> da.Client:
-    """A client of a raw server."""
     return da.Client(server.base_url, token="tok-test", **options)

@@ -70,17 +70,14 @@ def ends_of(body: bytes, records: list[dict[str, Any]], **options: Any) -> tuple
 
 
 def search_codes(client: Any) -> Any:
-    """Rows."""
     return client.search_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
 
 
 def search_items(client: Any) -> Any:
-    """Rows."""
     return client.search_items("store", ["n", "more"], da.col("n").equals("x"), item_type_id=7)
 
 
 def stream_codes(client: Any) -> Any:
-    """Batches of one row."""
     scan = client.scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
     return scan.batches(max_rows=1)
 
@@ -99,7 +96,6 @@ def downloaded() -> dict[str, Any]:
 
 
 def download(client: Any) -> Any:
-    """The envelope."""
     return client.download_segment(5637051)
 
 
@@ -134,11 +130,9 @@ class Wire:
     packed: bytes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Packs the body once."""
         object.__setattr__(self, "packed", PACK[self.encoding](self.case.body))
 
     def head(self, size: int) -> bytes:
-        """The headers of a body of so many bytes."""
         framed = {
             "length": f"Content-Length: {len(self.packed)}\r\n",
             "shorter length": f"Content-Length: {size}\r\n",
@@ -159,7 +153,6 @@ class Wire:
         return self.framing in {"shorter length", "last chunk"}
 
     def framed(self, body: bytes) -> bytes:
-        """A body with what its framing adds."""
         if self.framing not in {"chunked", "last chunk"}:
             return body
         parts = [body[start : start + CHUNK] for start in range(0, len(body), CHUNK)]
@@ -182,7 +175,6 @@ class Wire:
         return Cut(sent, has_head and ended and has_all, has_head, content)
 
     def is_closed(self, content: bytes) -> bool:
-        """Whether the JSON is all there."""
         return len(content) >= len(self.case.body.rstrip())
 
     def unframed(self, framed: bytes) -> bytes:
@@ -208,7 +200,6 @@ class Wire:
 
 @contextmanager
 def cutting() -> Iterator[Cutter]:
-    """A server that sends the given bytes."""
     cutter = Cutter()
     with serving(cutter.respond) as server:
         cutter.server = server
@@ -222,7 +213,6 @@ class Cutter:
     sent: bytes = b""
 
     def respond(self, connection: Any, _number: int) -> None:
-        """Sends what is to be sent, and ends the connection properly."""
         connection.sendall(self.sent)
         raise Close
 
@@ -266,12 +256,10 @@ class Cutter:
 
 
 def client_of(connect: Any, cutter: Cutter) -> Any:
-    """A client that sends once."""
     return connect(cutter.server.base_url, retry_for=0)
 
 
 def wires(framing: str, encoding: str) -> list[Wire]:
-    """Every response in a framing and an encoding."""
     return [Wire(case, framing, encoding) for case in CASES]
 
 

@@ -26,7 +26,6 @@ def instants() -> list[dt.datetime]:
 
 
 def codes_of(day: dt.date, zone: str) -> set[str]:
-    """The ids of the codes of a day."""
     days = [instant.astimezone(ZoneInfo(zone)).date() for instant in instants()]
     return {f"code-{number}" for number, each in enumerate(days) if each == day}
 
