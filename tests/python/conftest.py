@@ -99,13 +99,9 @@ def both() -> Iterator[list[Connect]]:
 
 
 @pytest.fixture
-def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+def connect(request: pytest.FixtureRequest, both: list[Connect]) -> Connect:
     """Makes clients of one kind: `connect(address_or_sandbox, **options)`."""
-    with asyncio.Runner() as runner:
-        clients: list[Any] = []
-        yield partial(_connected, clients, runner, request.param)
-        for client in clients:
-            client.close()
+    return both[KINDS.index(request.param)]
 
 
 def _connected(clients: list[Any], runner: asyncio.Runner, kind: str, where: str | da.Sandbox, **options: Any) -> Any:
