@@ -62,28 +62,22 @@ def _status(user: User) -> object:
 LOGS = Cases()
 
 
-@LOGS.of("HTTP 503 with Retry-After: 0, then a result")
-def _retried(_user: User) -> object:
-    failure = http(b"", "503 Busy", headers=("Retry-After: 0",))
-    with logged(logging.INFO) as log, faster(), serving(in_turn(failure, ROW)) as server:
-        ask(client_of(server, retry_for=60))
-    return Shown(log.getvalue())
+def recorded(label: str, level: int, *given: bytes, **options: Any) -> None:
+    """A search of a service that responds so."""
+
+    @LOGS.of(label)
+    def act(_user: User) -> object:
+        with logged(level) as log, faster(), serving(in_turn(*given)) as server:
+            ask(client_of(server, **options))
+        return Shown(log.getvalue())
 
 
-@LOGS.of("a search at the level of debug")
-def _debug(_user: User) -> object:
-    with logged(logging.DEBUG) as log, serving(in_turn(ROW)) as server:
-        ask(client_of(server))
-    return Shown(log.getvalue())
-
-
-@LOGS.of("a token that is refused, then another")
-def _renewed(_user: User) -> object:
-    tokens = iter(["example-token-1", "example-token-2"])
-    refusal = http({"code": 301, "message": "Permission denied"}, "403 Forbidden")
-    with logged(logging.INFO) as log, serving(in_turn(refusal, ROW)) as server:
-        ask(client_of(server, token=lambda: next(tokens), retry_for=60))
-    return Shown(log.getvalue())
+BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
+REFUSAL = http({"code": 301, "message": "Permission denied"}, "403 Forbidden")
+TOKENS = iter(["example-token-1", "example-token-2"])
+recorded("HTTP 503 with Retry-After: 0, then a result", logging.INFO, BUSY, ROW, retry_for=60)
+recorded("a search at the level of debug", logging.DEBUG, ROW)
+recorded("a token that is refused, then another", logging.INFO, REFUSAL, ROW, token=TOKENS.__next__, retry_for=60)
 
 
 @LOGS.of("scan.to_folder('codes'), of which one day fails once")

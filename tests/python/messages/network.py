@@ -108,12 +108,17 @@ def _no_connection(_user: User) -> object:
         return at(address)
 
 
+def quietly(client: da.Client) -> None:
+    with suppress(da.DataAccessError):
+        ask(client)
+
+
 @NETWORK.of("a pause that the service asked for is longer than timeout")
 def _pause(_user: User) -> object:
     busy = http(b"", "503 Busy", headers=("Retry-After: 30",))
     with logged(logging.WARNING) as log, serving(in_turn(busy, ROW)) as server:
         client = client_of(server, retry_for=60)
-        other = threading.Thread(target=lambda: _quietly(client))
+        other = threading.Thread(target=quietly, args=(client,))
         other.start()
         while not log.getvalue():
             time.sleep(0.01)
@@ -124,13 +129,6 @@ def _pause(_user: User) -> object:
             other.join()
 
 
-def _quietly(client: Any) -> None:
-    try:
-        ask(client)
-    except da.DataAccessError:
-        return
-
-
 @NETWORK.of("a search that waits for another one, with concurrency=1")
 def _no_slot(_user: User) -> object:
     ended = threading.Event()
@@ -139,13 +137,9 @@ def _no_slot(_user: User) -> object:
         ended.wait(20)
         raise Close
 
-    def first() -> None:
-        with suppress(da.DataAccessError):
-            ask(client)
-
     with serving(wait) as server:
         client = client_of(server, concurrency=1)
-        other = threading.Thread(target=first)
+        other = threading.Thread(target=quietly, args=(client,))
         other.start()
         try:
             while not server.requests:

@@ -27,7 +27,7 @@ ENTRY = {
     "responseCode": None,
     "responseMessage": None,
 }
-EXPORT = {
+EXPORT: dict[str, Any] = {
     "code": 200,
     "message": "Success",
     "data": {"entries": [ENTRY], "meta": {"total": 1}},
