@@ -14,7 +14,6 @@ import dataaccess as da
 
 
 def names(user: User) -> dict[str, Any]:
-    """The files that command lines name."""
     user.file("token", "example-token").chmod(0o600)
     user.file("night.toml")
     (user.folder / "folder").mkdir()

@@ -21,7 +21,6 @@ import dataaccess as da
 
 
 def written_again(content: bytes) -> bytes:
-    """The rows of a part, as pyarrow writes them."""
     file = BytesIO()
     pq.write_table(pq.read_table(BytesIO(content)).replace_schema_metadata(), file)
     return file.getvalue()
@@ -158,8 +157,6 @@ ERROR = {"on_doubt": "error"}
 
 
 def doubted(label: str, service: Callable[[], Any], days: Any, attrs: list[str]) -> None:
-    """A run into a new folder, of responses that look wrong."""
-
     @FOLDERS.of(f"scan.to_folder('codes', on_doubt='error') of {label}")
     def act(_user: User) -> object:
         with service() as running:
@@ -264,8 +261,6 @@ def stored(user: User, address: str, **options: str) -> object:
 
 
 def refused(label: str, status: str, code: str, message: str = "no") -> None:
-    """A store that refuses every request."""
-
     def act(user: User) -> object:
         body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>" if code else ""
         with serving(always(http(body.encode(), status, content_type="application/xml"))) as store:

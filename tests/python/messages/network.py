@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import socket
-import ssl
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 import trustme
-from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, Server, context, leaf
 from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
@@ -28,8 +26,6 @@ NETWORK = Cases()
 
 @contextmanager
 def greeting(words: bytes) -> Iterator[int]:
-    """A port that sends this to everyone."""
-
     def serve() -> None:
         with suppress(OSError):
             connection, _ = listener.accept()
@@ -158,7 +154,7 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes = b"") -> Callable[[User], object]:
+def certified(server_of: Server, trusted: bytes = b"") -> Callable[[User], object]:
     """A search at a server with this certificate; the client trusts the CA of the tests, or this one."""
 
     def act(user: User) -> object:
@@ -169,36 +165,24 @@ def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes 
     return act
 
 
-def old(ca: trustme.CA) -> ssl.SSLContext:
-    warnings.filterwarnings("ignore", "ssl.TLSVersion.TLSv1_1 is deprecated")
-    return context(ca.issue_cert("localhost"), "ALL:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_1)
-
-
 OWN = leaf(None, AN_AUTHORITY)
+SERVERS = {
+    "a certificate of an unknown CA": "C6-unknown-authority",
+    "a certificate that has expired": "C6-expired",
+    "a certificate that is not valid yet": "C6-not-yet-valid",
+    "a certificate for another name": "C6-another-name",
+    "a certificate without a name": "C6-no-name-but-the-common-one",
+    "a certificate for clients": "C6-for-clients",
+    "a server that wants a certificate": "C6-wants-a-certificate-of-ours",
+    "a server without a secure cipher suite": "C6-no-cipher-that-is-safe",
+    "a server with TLS 1.1": "C6-tls-1.1-only",
+}
 NETWORK.table(
     {
-        "a certificate of an unknown CA": certified(lambda _ca: context(trustme.CA().issue_cert("localhost"))),
-        "a certificate that has expired": certified(
-            lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY))
-        ),
-        "a certificate that is not valid yet": certified(
-            lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY))
-        ),
-        "a certificate for another name": certified(lambda ca: context(ca.issue_cert("other.example.com"))),
+        **{label: certified(CASES[case][0]) for label, case in SERVERS.items()},
         "a certificate for nine names": certified(
             lambda ca: context(leaf(ca, FOR_SERVERS, names=("a.example.com",) * 9))
         ),
-        "a certificate without a name": certified(lambda ca: context(leaf(ca, FOR_SERVERS, names=()))),
-        "a certificate for clients": certified(lambda ca: context(leaf(ca, FOR_CLIENTS))),
-        "a server that wants a certificate": certified(
-            lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED)
-        ),
-        "a server without a secure cipher suite": certified(
-            lambda ca: context(
-                ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
-            )
-        ),
-        "a server with TLS 1.1": certified(old),
         "a server with the certificate of an authority": certified(
             lambda _ca: context(OWN), OWN.cert_chain_pems[0].bytes()
         ),

@@ -121,8 +121,6 @@ def _closed(user: User) -> object:
 
 
 def using(service: Any, use: Callable[[da.Sandbox], object]) -> Callable[[User], object]:
-    """Uses a service that is started for it."""
-
     def act(_user: User) -> object:
         with service() as running:
             return use(running)

@@ -116,8 +116,6 @@ def outcomes(key: str, retries: int) -> set[Outcome]:
 
 @dataclass
 class SearchOutcome:
-    """What became of a search."""
-
     key: str
     attempts: int
     error: da.DataAccessError | None
@@ -165,8 +163,6 @@ def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[
 
 
 def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[SearchOutcome], Any]:
-    """Asks for each key with one `AsyncClient`; and its figures."""
-
     async def main() -> tuple[list[SearchOutcome], Any]:
         client = da.AsyncClient(address, token="tok", concurrency=CONCURRENCY, **options)
         places = asyncio.Semaphore(THREADS)

@@ -40,7 +40,6 @@ class Served:
         return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code and the standard error."""
         self.process.send_signal(number)
         rest, reported = self.process.communicate(timeout=5)
         assert rest == ""
@@ -81,7 +80,6 @@ def run_here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 
 def open_terminal(columns: int) -> tuple[int, int]:
-    """Both ends of a pseudo-terminal."""
     import pty
     import termios
 

@@ -19,8 +19,6 @@ DAYS = da.days("2024-01-01", "2024-01-04")
 
 @dataclass(frozen=True)
 class Damage:
-    """A file, and what it holds instead."""
-
     name: str
     content: bytes
     where: str

@@ -219,7 +219,6 @@ STORE_CALLS: dict[str, Callable[[Any, str], object]] = {
 
 
 def _by_variable(name: str, value: str, **options: Any) -> object:
-    """A client whose setting is a variable of the environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name, value)
         return da.Client(options.pop("address", SITE), token=TOKEN, **options)

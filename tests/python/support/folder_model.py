@@ -62,8 +62,6 @@ class Refresh:
 
 @dataclass(frozen=True)
 class Order:
-    """The arguments of a run."""
-
     days: tuple[date, ...]
     zone: tzinfo
     refresh: Refresh | None = None

@@ -44,7 +44,6 @@ Corrupt = _kind("Corrupt", da.FolderError, reason="corrupt")
 
 
 def kind_of(error: BaseException) -> type[BaseException]:
-    """The kind of an error, or its class if that has no kinds."""
     return next((kind for kind in _KINDS if isinstance(error, kind)), type(error))
 
 

@@ -63,7 +63,6 @@ class Store:
 
     @property
     def endpoint(self) -> str:
-        """The address of the forwarder."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -83,28 +82,22 @@ class Store:
         return {name.upper(): value for name, value in self.options.items()}
 
     def url(self, name: str = "codes") -> str:
-        """The URL of an object or folder."""
         return f"s3://{self.bucket}/{name}"
 
     def names(self) -> list[str]:
-        """The names of all objects."""
         listing = self._direct("GET", "?list-type=2").decode()
         return sorted(unescape(name) for name in re.findall("<Key>(.*?)</Key>", listing))
 
     def get(self, name: str) -> bytes:
-        """The content of an object."""
         return self._direct("GET", f"/{quote(name)}")
 
     def put(self, name: str, content: bytes) -> None:
-        """Makes an object."""
         self._direct("PUT", f"/{quote(name)}", content)
 
     def delete(self, name: str) -> None:
-        """Removes an object."""
         self._direct("DELETE", f"/{quote(name)}")
 
     def make(self) -> None:
-        """Makes the bucket."""
         self._direct("PUT", "")
 
     def sent(self, method: str, target: str, body: bytes, headers: dict[str, str]) -> tuple[HTTPResponse, bytes]:

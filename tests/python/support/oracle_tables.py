@@ -104,7 +104,6 @@ DAYS = [
 
 
 def visits() -> Table:
-    """The table, the same each time."""
     chance = random.Random(7)
     identifiers = [f"{chance.choice('vVé夏🎁')}-{number:04}" for number in range(ROWS)]
     return Table(7, "visit", TYPES, [visit(identifier, chance) for identifier in identifiers])

@@ -48,7 +48,6 @@ class Request:
 
     @property
     def json(self) -> Any:
-        """The body decoded."""
         return json.loads(self.body)
 
 
@@ -72,7 +71,6 @@ class RawServer:
     open: int = 0
 
     def __post_init__(self) -> None:
-        """Starts to listen."""
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
@@ -186,7 +184,6 @@ def http(
 
 
 def always(response: bytes) -> Responder:
-    """Gives the same response each time."""
     return lambda connection, _number: connection.sendall(response)
 
 

@@ -114,8 +114,6 @@ def responding(response_of: Callable[[Any, str, int], None]) -> Iterator[RawServ
 
 
 def giving(records: dict[str, list[dict[str, Any]]]) -> Callable[[Any, str, int], None]:
-    """Responses for `responding`: of each value its records, as they are when it is asked for."""
-
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(response_of(records[value]))
 

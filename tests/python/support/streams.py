@@ -17,7 +17,6 @@ CLOSING = b"]}}"
 
 
 def response_of(records: list[dict[str, Any]], **data: Any) -> bytes:
-    """A complete response with these records."""
     return http({"code": 200, "message": "ok", "data": {"status": True, "data": records, **data}})
 
 
