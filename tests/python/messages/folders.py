@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
 from support.messages import Cases, User, told
+from support.objects import Store, error
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, parts, planted, some_days
 from support.streams import response_of
@@ -244,25 +245,18 @@ def _synthetic(user: User) -> object:
 # Stores: what they refuse.
 
 
-def stored(user: User, address: str, **options: str) -> object:
+def stored(user: User, address: str) -> object:
     for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
         user.patch.delenv(name)
     user.patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    given = {
-        "aws_endpoint_url": address,
-        "aws_allow_http": "true",
-        "aws_access_key_id": "example",
-        "aws_secret_access_key": "example-secret",
-        "aws_region": "us-east-1",
-        **options,
-    }
+    given = {**Store(0, 0, "bucket").options, "aws_endpoint_url": address}
     scan = user.client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     return scan.to_folder("s3://bucket/codes", storage_options=given)
 
 
 def refused(label: str, status: str, code: str, message: str = "no") -> None:
     def act(user: User) -> object:
-        body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>" if code else ""
+        body = error(code, message) if code else ""
         with serving(always(http(body.encode(), status, content_type="application/xml"))) as store:
             return stored(user, store.base_url)
 

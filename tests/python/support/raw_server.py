@@ -198,33 +198,32 @@ def reset(connection: socket.socket) -> None:
     raise Close
 
 
-def closing(data: bytes) -> Responder:
-    """Sends something and closes the connection properly."""
+def _ending(data: bytes, end: Callable[[socket.socket], object]) -> Responder:
+    """Sends something, ends, and closes the connection properly."""
 
     def respond(connection: socket.socket, _number: int) -> None:
         connection.sendall(data)
+        end(connection)
         raise Close
 
     return respond
+
+
+def closing(data: bytes) -> Responder:
+    """Sends something and closes the connection properly."""
+    return _ending(data, lambda _connection: None)
 
 
 def resetting(data: bytes) -> Responder:
     """Sends something and resets the connection."""
 
-    def respond(connection: socket.socket, _number: int) -> None:
-        connection.sendall(data)
+    def end(connection: socket.socket) -> None:
         time.sleep(0.05)
         reset(connection)
 
-    return respond
+    return _ending(data, end)
 
 
 def silent(data: bytes) -> Responder:
     """Sends something and no more, until the client gives up."""
-
-    def respond(connection: socket.socket, _number: int) -> None:
-        connection.sendall(data)
-        connection.recv(1)
-        raise Close
-
-    return respond
+    return _ending(data, lambda connection: connection.recv(1))
