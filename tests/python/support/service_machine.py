@@ -6,7 +6,7 @@ import pickle
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -240,23 +240,15 @@ def assert_hidden(tokens: list[str], *things: object) -> None:
     for thing in things:
         shown = [str(thing), repr(thing)]
         if isinstance(thing, BaseException):
-            shown += [*traceback.format_exception(thing), *locals_of_package(thing)]
-        with_pickle = pickled(thing)
+            shown += traceback.format_exception(thing)
+            frames = [frame for frame, _ in traceback.walk_tb(thing.__traceback__)]
+            shown += [repr(each.f_locals) for each in frames if each.f_globals["__name__"].startswith("dataaccess")]
+        pickled = b""
+        with suppress(TypeError, AttributeError, pickle.PicklingError):
+            pickled = pickle.dumps(thing)
         for token in tokens:
             assert all(token not in text for text in shown), f"a token in {type(thing).__name__}"
-            assert token.encode() not in with_pickle, f"a token in a pickle of {type(thing).__name__}"
-
-
-def locals_of_package(error: BaseException) -> list[str]:
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return [repr(frame.f_locals) for frame in frames if frame.f_globals["__name__"].startswith("dataaccess")]
-
-
-def pickled(thing: object) -> bytes:
-    try:
-        return pickle.dumps(thing)
-    except (TypeError, AttributeError, pickle.PicklingError):
-        return b""
+            assert token.encode() not in pickled, f"a token in a pickle of {type(thing).__name__}"
 
 
 class Tokens:
