@@ -38,7 +38,9 @@ def shown(value: Any) -> str:
 
 
 def test_markup_of_names_and_values_is_escaped() -> None:
-    records: list[dict[str, Any]] = [{"n": None, "text": EVIL}, {"n": 1, "text": f'{EVIL}" onload="'}]
+    # The whole of what is cut is in a tooltip.
+    texts = [EVIL, f'{EVIL}" onload="', f'{"x" * 60}" onload="']
+    records: list[dict[str, Any]] = [{"n": None, "text": text} for text in texts] + [{"n": 1, "text": EVIL}]
     entries = {"entries": [{**ENTRY, "responseMessage": EVIL, "startTime": EVIL}], "meta": {"total": 1}}
     status = http({"code": 200, "message": EVIL, "data": entries})
     calls: list[tuple[bytes, Callable[[Any], Any]]] = [
