@@ -55,7 +55,7 @@ def idle(_client: da.Client) -> Iterator[None]:
 
 @contextmanager
 def in_a_call(client: da.Client) -> Iterator[None]:
-    with _working(lambda: count(client)):
+    with working(lambda: count(client)):
         yield
 
 
@@ -79,7 +79,7 @@ def in_many_threads(client: da.Client) -> Iterator[None]:
         assert count(mine)
         assert client.download_segment(5637051)["code"] == 200
 
-    with _working(work, threads=4):
+    with working(work, threads=4):
         yield
 
 
@@ -87,7 +87,7 @@ STATES = {"idle": idle, "in a call": in_a_call, "in a scan": in_a_scan, "in many
 
 
 @contextmanager
-def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
+def working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
     """Threads that act until the block ends, and whose failures are the block's."""
     stop = threading.Event()
     failures: list[BaseException] = []

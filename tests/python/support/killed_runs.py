@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from support.forking import working
 from support.runs import rows_in, tasks_done
 
 import dataaccess as da
@@ -77,7 +77,6 @@ def codes(tasks: int) -> list[dict[str, Any]]:
 @contextmanager
 def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iterator[None]:
     """Makes about one response of five fail in some way, within a block."""
-    stop = threading.Event()
 
     def failure() -> Fault:
         kind: FaultKind = chance.choice(["status", "cut", "reset"])
@@ -87,21 +86,15 @@ def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iter
         return service.fault(kind, times=1, after=after, after_bytes=chance.choice([None, chance.randrange(300)]))
 
     def fail() -> None:
-        while not stop.is_set():
-            with failure() as fault:
-                # The request that it met may be one of a process that is dead.
-                until = time.monotonic() + 1
-                while not fault.hits and not stop.is_set() and time.monotonic() < until:
-                    stop.wait(0.005)
-                results.failures += fault.hits
+        with failure() as fault:
+            # The request that it met may be one of a process that is dead.
+            until = time.monotonic() + 1
+            while not fault.hits and time.monotonic() < until:
+                time.sleep(0.005)
+            results.failures += fault.hits
 
-    thread = threading.Thread(target=fail)
-    thread.start()
-    try:
+    with working(fail):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 @contextmanager

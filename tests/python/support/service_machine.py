@@ -283,13 +283,21 @@ zones = st.sampled_from([None, None, "Asia/Ho_Chi_Minh", "America/Lima"])
 audiences = st.sampled_from(["customer-1", "customer-2", None])
 
 
-class ServiceMachine(RuleBasedStateMachine):
+class Machine(RuleBasedStateMachine):
+    """A service, its clock, its tokens and its faults."""
+
     def __init__(self) -> None:
         super().__init__()
         self.service = da.Sandbox(now=BEGINS)
         self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
         self.faults = DayFaults(self.service)
 
+    def teardown(self) -> None:
+        self.faults.end()
+        self.service.stop()
+
+
+class ServiceMachine(Machine):
     def begin(self, zone: str | None, counts: list[int]) -> None:
         """The first days have some codes. The service cuts its days in the zone of its client."""
         self.codes = Codes(self.service, zone)
@@ -297,10 +305,6 @@ class ServiceMachine(RuleBasedStateMachine):
         self.client = self.connect(self.zone)
         for day, count in zip(DAYS, counts, strict=False):
             self.codes.add(day, count, TIMES[1], 3, "customer-1")
-
-    def teardown(self) -> None:
-        self.faults.end()
-        self.service.stop()
 
     def connect(self, options: dict[str, Any]) -> da.Client:
         return da.Client(**{"base_url": self.service.base_url, "token": self.tokens, "concurrency": 3, **options})
