@@ -16,7 +16,7 @@ from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, Server, conte
 from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
-from support.raw_server import Close, RawServer, Responder, always, closing, http, in_turn, resetting, serving, silent
+from support.raw_server import Close, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 from dataaccess import _native
@@ -190,23 +190,23 @@ NETWORK.table(
 )
 
 
-@contextmanager
-def speaking_tls() -> Iterator[RawServer]:
-    """A server with a certificate that the system does not trust."""
-    with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
-        yield server
+def over_tls(use: Callable[[str], object]) -> Callable[[User], object]:
+    """Uses the address of a server with a certificate that the system does not trust."""
+
+    def act(_user: User) -> object:
+        with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
+            return use(server.base_url)
+
+    return act
 
 
-@NETWORK.of("http:// where the port speaks TLS")
-def _plain(_user: User) -> object:
-    with speaking_tls() as server:
-        return at(server.base_url.replace("https", "http"))
-
-
-@NETWORK.of("a certificate of an unknown CA, with the CA certificates of the system")
-def _system(_user: User) -> object:
-    with speaking_tls() as server:
-        return at(server.base_url)
+NETWORK.table(
+    {
+        "http:// where the port speaks TLS": over_tls(lambda address: at(address.replace("https", "http"))),
+        "a certificate of an unknown CA, with the CA certificates of the system": over_tls(at),
+        "a proxy with TLS whose CA is unknown": over_tls(lambda address: at(ADDRESS, proxy=address)),
+    }
+)
 
 
 @NETWORK.of("https:// where the port speaks no TLS")
@@ -249,9 +249,3 @@ def _no_proxy(user: User) -> object:
 def _proxy_silent(_user: User) -> object:
     with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
         return at(ADDRESS, proxy=f"http://127.0.0.1:{listener.getsockname()[1]}")
-
-
-@NETWORK.of("a proxy with TLS whose CA is unknown")
-def _proxy_tls(_user: User) -> object:
-    with speaking_tls() as proxy:
-        return at(ADDRESS, proxy=proxy.base_url)
