@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from support.programs import free_port
-from support.raw_server import RESPONSE, always, closing, http, in_turn, resetting, serving, silent
+from support.raw_server import RESPONSE, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 
@@ -36,7 +36,7 @@ DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 
 BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
 
 
-def echo(status: str) -> Any:
+def echo(status: str) -> Responder:
     """Says the token back, as a gateway in debug mode does."""
     return always(http(f"<pre>Authorization: Bearer {TOKEN}</pre>".encode(), status))
 
@@ -45,59 +45,56 @@ def echo(status: str) -> Any:
 STATUSES = ("200 OK", "400 Bad", "401 No", "403 No", "429 Slow", "500 Bad", "503 Down")
 
 
-def echo_of_all(status: str) -> Any:
+def echo_of_all(status: str) -> Responder:
     """Says the token and the headers back in each text that an error has, escaped as JSON may be."""
     said = f"bad Bearer {TOKEN} " + " ".join(HEADERS.values())
     body = json.dumps({"code": 4, "message": said, "data": said, "codeMessage": said}).replace("/", "\\/")
     return always(http(body.encode(), status, headers=(f"WWW-Authenticate: {said}", f"Proxy-Status: {said}")))
 
 
-def echo_in_envelope(code: int) -> Any:
+def echo_in_envelope(code: int) -> Responder:
     return always(http({"code": code, "message": f"no such token {TOKEN}", "data": None}, "400 Bad Request"))
 
 
-# The server's response, and the options that differ.
-RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
-    "nothing fails": (always(ROWS), {}),
-    "busy, then well": (in_turn(BUSY, ROWS), {}),
-    "refused token": (always(DENIED), {}),
-    "401": (always(http(b"", "401 Unauthorized")), {}),
-    "html 403": (always(http(b"<html>no", "403 Forbidden")), {}),
-    "500": (always(http(b"", "500 Broken")), {}),
-    "429": (always(http(b"", "429 Slow", headers=("Retry-After: 0",))), {}),
-    "redirect": (always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))), {}),
-    "closed": (closing(b""), {}),
-    "cut": (closing(ROWS[:-5]), {}),
-    "reset": (resetting(ROWS[:-5]), {}),
-    "half the headers": (closing(ROWS[:30]), {}),
-    "no http": (closing(b"220 mail ready\r\n\r\n"), {}),
-    "deadline": (silent(ROWS[:-5]), {"timeout": 0.2}),
-    "not json": (always(http(b"<html>login", content_type="text/html")), {}),
-    "broken json": (always(ROWS[:-1] + b"]"), {}),
-    "a value that is none": (always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")), {}),
-    "another shape": (always(http({"code": 200, "data": ROW})), {}),
-    "rows in a 400": (always(http({"rows": [{"id": ROW}]}, "400 Bad")), {}),
-    "rows in a 502": (always(http([ROW], "502 Bad")), {}),
-    "rows as text in a 500": (always(http(ROW.encode(), "500 Broken", content_type="text/csv")), {}),
-    "rows as text in a 200": (always(http(f"id\n{ROW}".encode(), content_type="text/csv")), {}),
-    "rows in place of a status": (always(http({"code": 200, "data": {"status": ROW, "data": []}})), {}),
-    "rows in place of a code": (always(http({"code": ROW, "data": []})), {}),
-    "rows in place of a message": (always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")), {}),
-    "too large": (always(ROWS), {"max_result_bytes": 20}),
-    **{f"echo of all in a {status}": (echo_of_all(status), {}) for status in STATUSES},
-    "echo in a 500": (echo("500 Broken"), {}),
-    "echo in a 400": (echo("400 Bad"), {}),
-    "echo in a 200": (echo("200 OK"), {}),
-    "echo in an envelope": (echo_in_envelope(400), {}),
-    "echo in a refusal": (echo_in_envelope(301), {}),
-    "echo in a URL": (
-        always(http(f"/login?token={quote(TOKEN, safe='').replace('-', '%2D')}".encode(), "400 Bad")),
-        {},
-    ),
-    "echo in base64": (always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")), {}),
-    "echo cut by the excerpt": (always(http(b"x" * 185 + TOKEN.encode(), "500 Broken")), {}),
+RESPONSES: dict[str, Responder] = {
+    "nothing fails": always(ROWS),
+    "busy, then well": in_turn(BUSY, ROWS),
+    "refused token": always(DENIED),
+    "401": always(http(b"", "401 Unauthorized")),
+    "html 403": always(http(b"<html>no", "403 Forbidden")),
+    "500": always(http(b"", "500 Broken")),
+    "429": always(http(b"", "429 Slow", headers=("Retry-After: 0",))),
+    "redirect": always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
+    "closed": closing(b""),
+    "cut": closing(ROWS[:-5]),
+    "reset": resetting(ROWS[:-5]),
+    "half the headers": closing(ROWS[:30]),
+    "no http": closing(b"220 mail ready\r\n\r\n"),
+    "deadline": silent(ROWS[:-5]),
+    "not json": always(http(b"<html>login", content_type="text/html")),
+    "broken json": always(ROWS[:-1] + b"]"),
+    "a value that is none": always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")),
+    "another shape": always(http({"code": 200, "data": ROW})),
+    "rows in a 400": always(http({"rows": [{"id": ROW}]}, "400 Bad")),
+    "rows in a 502": always(http([ROW], "502 Bad")),
+    "rows as text in a 500": always(http(ROW.encode(), "500 Broken", content_type="text/csv")),
+    "rows as text in a 200": always(http(f"id\n{ROW}".encode(), content_type="text/csv")),
+    "rows in place of a status": always(http({"code": 200, "data": {"status": ROW, "data": []}})),
+    "rows in place of a code": always(http({"code": ROW, "data": []})),
+    "rows in place of a message": always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")),
+    "too large": always(ROWS),
+    **{f"echo of all in a {status}": echo_of_all(status) for status in STATUSES},
+    "echo in a 500": echo("500 Broken"),
+    "echo in a 400": echo("400 Bad"),
+    "echo in a 200": echo("200 OK"),
+    "echo in an envelope": echo_in_envelope(400),
+    "echo in a refusal": echo_in_envelope(301),
+    "echo in a URL": always(http(f"/login?token={quote(TOKEN, safe='').replace('-', '%2D')}".encode(), "400 Bad")),
+    "echo in base64": always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")),
+    "echo cut by the excerpt": always(http(b"x" * 185 + TOKEN.encode(), "500 Broken")),
 }
-
+# Those that differ.
+OPTIONS: dict[str, dict[str, Any]] = {"deadline": {"timeout": 0.2}, "too large": {"max_result_bytes": 20}}
 
 SITE = "https://cdp.example.com"
 
@@ -114,7 +111,7 @@ def _scan(client: da.Client, **options: Any) -> da.Scan:
     return client.scan_items("customer", ["id"], da.col("id").equals(ASKED), **options)
 
 
-def _served(respond: Any, use: Callable[[da.Client], object] = _ask, **options: Any) -> object:
+def _served(respond: Responder, use: Callable[[da.Client], object] = _ask, **options: Any) -> object:
     with serving(respond) as server:
         return use(_client(server.base_url, **options))
 
@@ -124,7 +121,7 @@ def _no_tls() -> object:
         return _ask(_client(server.base_url.replace("http:", "https:"), timeout=0.5))
 
 
-def _proxied(respond: Any, address: str = SITE, **options: Any) -> object:
+def _proxied(respond: Responder, address: str = SITE, **options: Any) -> object:
     with serving(respond) as server:
         proxy = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
         return _ask(_client(address, proxy=proxy, retry_for=0, **options))
@@ -286,11 +283,7 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            if name in OTHERS:
-                OTHERS[name]()
-            else:
-                respond, options = RESPONSES[name]
-                _served(respond, **options)
+            OTHERS[name]() if name in OTHERS else _served(RESPONSES[name], **OPTIONS.get(name, {}))
         except BaseException as error:
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]

@@ -17,13 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from support.raw_server import ENTRY, EXPORT, RawServer, http, serving
+from support.raw_server import EXPORT, RawServer, http, serving
 from support.searches import search
 from support.streams import gone
 
 import dataaccess as da
 
-RUNNING = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
 HEAD = b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}'
 
 
@@ -68,7 +67,7 @@ half = Service(http()[:-10])
 few_rows = Service(HEAD + b',{"id":"another row"}' * 200)
 endless = Service(HEAD, rows)
 busy = Service(http(b"", "503 Busy", headers=("Retry-After: 20",)), idle)
-running = Service(http(RUNNING), idle)
+running = Service(http(EXPORT), idle)
 
 
 def scan(client: da.Client) -> da.Scan:
