@@ -20,7 +20,6 @@ from airflow.sdk import DAG, task
 from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import Run, query, run, tries
 from service import wait_until
-from support.changed_responses import ChangedResponses, nothing
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessScanOperator, operators
@@ -44,7 +43,6 @@ class Month:
     def __init__(self, folder: Path, connect: Callable[..., str], service: da.Sandbox) -> None:
         """Before the first night."""
         self.folder, self.service, self.night = folder, service, 0
-        self.platform = ChangedResponses(service)
         self.rows: dict[str, dict[str, Any]] = {}
         self._connect = connect
         self.connect()
@@ -52,7 +50,7 @@ class Month:
     def connect(self, **fields: Any) -> None:
         """Sets the connection, with a new token."""
         extra = {"retry_for": 0, "concurrency": 1, "known_row_cap": CAP}
-        given = {"host": self.platform.base_url, "password": self.service.issue_token(), "extra": extra, **fields}
+        given = {"host": self.service.base_url, "password": self.service.issue_token(), "extra": extra, **fields}
         self._connect(**given)
 
     def begin(self, night: int) -> None:
@@ -169,7 +167,7 @@ def another_query(month: Month) -> None:
 
 def two_at_once(month: Month) -> None:
     """S4. The second one gives up."""
-    client = da.Client(month.platform.base_url, token=month.service.issue_token())
+    client = da.Client(month.service.base_url, token=month.service.issue_token())
     scan = client.scan_codes(ATTRS, allocated_time=da.on(month.day()))
     with ExitStack() as holding:
         held = holding.enter_context(month.service.fault("stall", times=1))
@@ -207,7 +205,7 @@ def a_refresh_without_rows(month: Month) -> None:
     """S12. The files are kept in doubt, until a response has rows again."""
     month.succeeds()
     month.put([{**row, "code_status": 4} for row in month.rows.values() if row["allocated_time"][:10] == month.day()])
-    with month.platform.changed(nothing):
+    with month.service.fault("shrink", keep=0):
         done = month.run(refresh=month.day())
         assert (done.states, done.result("codes")["doubtful_days"]) == (DOUBTFUL, [month.day()])
         # The record of the file remembers it.
@@ -251,5 +249,4 @@ def test_no_green_task_of_a_month_has_other_rows_than_the_service(
         done = month.succeeds(allocated_time=month.days(NIGHTS - 1), refresh=month.day())
         result = done.result("codes")
         assert (result["files"], result["kept"]) == (NIGHTS, NIGHTS - 1)
-        month.platform.close()
     assert month.differing() == set()

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG, Asset, ObjectStoragePath
 from dags import NO_DOUBTS, extras, run, tries
-from support.objects import Request, Store, error
+from support.objects import Store, error
+from support.raw_server import Request
 
 import dataaccess as da
 from dataaccess.airflow import (

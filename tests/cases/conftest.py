@@ -11,8 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from support.environment import no_settings_from_outside, now, sandbox, time_scale
-from support.fast_clock import short_pauses
+from support.environment import no_settings_from_outside, now, sandbox, short_pauses, time_scale
 from support.raw_server import in_turn, serving
 from support.streams import response_of
 

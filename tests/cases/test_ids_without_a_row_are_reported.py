@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.parts import in_parts
+from support.environment import in_parts
 
 import dataaccess as da
 

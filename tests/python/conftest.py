@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.environment import buffered_bytes, no_settings_from_outside, now, sandbox, time_scale
+from support.environment import buffered_bytes, no_settings_from_outside, now, sandbox, short_pauses, time_scale
 
 import dataaccess as da
 from dataaccess import AsyncBatches, AsyncScan, AsyncTask
 
-__all__ = ["buffered_bytes", "no_settings_from_outside", "now", "sandbox", "time_scale"]
+__all__ = ["buffered_bytes", "no_settings_from_outside", "now", "sandbox", "short_pauses", "time_scale"]
 
 # Tests that need the group `tools`, which `make lint` and `make setup` install. Continuous integration runs them all.
 OF_TOOLS = ["docs/test_notebooks.py", "sandbox/test_openapi.py"]
@@ -53,7 +53,6 @@ class Awaited:
     """An `AsyncClient`, or what it makes, whose calls are run to their end: a test reads as for `Client`."""
 
     def __init__(self, awaited: Any, runner: asyncio.Runner) -> None:
-        """Wraps a client, a scan, a task, batches or rows."""
         self.client = awaited
         self._runner = runner
 
@@ -78,22 +77,18 @@ class Awaited:
         return Awaited(made, self._runner) if is_awaited else made
 
     def __iter__(self) -> Iterator[Any]:
-        """The batches or rows."""
         return self
 
     def __next__(self) -> Any:
-        """The next one."""
         try:
             return self._runner.run(self.client.__anext__())
         except StopAsyncIteration:
             raise StopIteration from None
 
     def __enter__(self) -> Any:
-        """What is closed at the end."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Closes it."""
         self._runner.run(self.client.close())
 
 
@@ -114,13 +109,9 @@ def both() -> Iterator[list[Connect]]:
 
 
 @pytest.fixture
-def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+def connect(request: pytest.FixtureRequest, both: list[Connect]) -> Connect:
     """Makes clients of one kind: `connect(address_or_sandbox, **options)`."""
-    with asyncio.Runner() as runner:
-        clients: list[Any] = []
-        yield partial(_connected, clients, runner, request.param)
-        for client in clients:
-            client.close()
+    return both[KINDS.index(request.param)]
 
 
 def _connected(clients: list[Any], runner: asyncio.Runner, kind: str, where: str | da.Sandbox, **options: Any) -> Any:

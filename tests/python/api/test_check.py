@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.open_points import TABLE
+from support.pages import open_points
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -321,7 +321,9 @@ ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) -> None:
-    values = {name: st.sampled_from(re.findall(r'"(\w+)"', takes)) for name, takes in TABLE.items() if '", "' in takes}
+    values = {
+        name: st.sampled_from(re.findall(r'"(\w+)"', takes)) for name, takes in open_points().items() if '", "' in takes
+    }
     values["day_zone"] = values["source_timezone"] = st.sampled_from(ZONES)
     values["maximum_rows"] = st.sampled_from([1, 9, 25, 60])
     switches: dict[str, Any] = data.draw(st.fixed_dictionaries({}, optional=values))

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.arguments import about
-from support.profiles import PROFILES, Config
-from support.toml_documents import PASSWORD, TOKEN, document, settings_of_any_kind, texts
+from support.profiles import PASSWORD, PROFILES, TOKEN, Config, document, settings_of_any_kind, texts
 
 import dataaccess as da
 

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.arguments import about
 from support.profiles import Config
-from support.toml_documents import value as toml
+from support.profiles import value as toml
 
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS

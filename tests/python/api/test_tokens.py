@@ -13,14 +13,11 @@ from typing import Any
 
 import pytest
 from support.failures import DENIED
-from support.fast_clock import short_pauses
 from support.operations import WHOLE
 from support.raw_server import always, http, in_turn, serving
 from support.searches import search
 
 import dataaccess as da
-
-__all__ = ["short_pauses"]
 
 
 def test_every_bad_token_fails_in_the_same_way(connect: Any, sandbox: da.Sandbox) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import MODULE
+from support.commands import MODULE, in_terminal
 from support.raw_server import serving
-from support.terminal import in_terminal
 
 import dataaccess as da
 

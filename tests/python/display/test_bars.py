@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.terminal import terminal
+from support.commands import terminal
 
 import dataaccess as da
 from dataaccess._core.progress import Bar, follow
@@ -40,9 +40,9 @@ def last_line(text: str) -> str:
 def test_a_scan_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: da.Sandbox) -> None:
     threads = set(threading.enumerate())
     scan = connect(slow, concurrency=1).scan_codes(["id"], allocated_time=DAYS)
-    with terminal() as screen:
+    with terminal() as written:
         scan.to_dicts()
-        text = screen.shown()
+        text = written()
     first = re.search(r"scan_codes: +\d+%\|.*?\| ([1-6])/7 tasks \[00:01<00:\d\d, \d+ rows?, [\d,]+ rows/s", text)
     assert first is not None, text
     assert last_line(text) == ""
@@ -52,18 +52,18 @@ def test_a_scan_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: d
 def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
     now, done = [0.0], iter(range(100))
     monkeypatch.setattr("dataaccess._core.progress.monotonic", lambda: now[0])
-    with terminal() as screen:
+    with terminal() as written:
         bar = Bar("load", lambda n: da.Progress("rows", 100, n, rows=n), is_wanted=False)
         for _ in range(10):
             bar(next(done))
             now[0] += 0.1
-        assert screen.shown() == ""
+        assert written() == ""
         for _ in range(90):
             now[0] += 1 / 64
             bar(next(done))
-        shown = screen.shown()
+        shown = written()
         bar.close()
-        assert last_line(shown + screen.shown()) == ""
+        assert last_line(shown + written()) == ""
     assert 10 <= shown.count("load: ") <= 16
     assert "[00:01<" in shown
 
@@ -71,14 +71,14 @@ def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another(monkeypatch:
 def test_a_short_call_and_one_that_nobody_watches_show_nothing(
     connect: Any, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with terminal() as screen:
+    with terminal() as written:
         connect(sandbox).scan_codes(["id"], allocated_time=DAYS).collect()
         with follow(False, "scan", pytest.fail) as report:
             assert report is None
         monkeypatch.setenv("TERM", "dumb")
         with follow(None, "scan", pytest.fail) as report:
             assert report is None
-        assert screen.shown() == ""
+        assert written() == ""
     with follow(None, "scan", pytest.fail) as report:
         assert report is None
 
@@ -100,10 +100,10 @@ def test_an_error_and_ctrl_c_end_a_bar(kind: type[BaseException]) -> None:
             report(3)
             raise kind
 
-    with terminal() as screen:
+    with terminal() as written:
         with pytest.raises(kind):
             fail()
-        assert re.search(r"3/7 tasks \[.*\r\n$", screen.shown())
+        assert re.search(r"3/7 tasks \[.*\r\n$", written())
 
 
 def test_only_a_bar_that_was_asked_for_needs_tqdm(
@@ -111,9 +111,9 @@ def test_only_a_bar_that_was_asked_for_needs_tqdm(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     scan = connect(sandbox).scan_codes(["id"], allocated_time=DAYS)
-    with terminal() as screen:
+    with terminal() as written:
         assert scan.collect().num_rows == 488
-        assert screen.shown() == ""
+        assert written() == ""
     with pytest.raises(ImportError):
         scan.collect(progress=True)
     assert scan.last_stats.requests == 7

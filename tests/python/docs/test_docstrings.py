@@ -77,7 +77,6 @@ class OfEachPandas(doctest.OutputChecker):
     """Takes the name that pandas 2 has for strings for that of pandas 3."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        """Whether the output is that of the example."""
         return any(
             super(OfEachPandas, self).check_output(want, one, optionflags)
             for one in (got, got.replace("'string'", "'str'"))

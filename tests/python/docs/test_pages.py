@@ -146,3 +146,21 @@ def test_the_layers_of_the_package_are_those_of_import_linter() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers, _ = pyproject["tool"]["importlinter"]["contracts"]
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == layers["layers"][::-1]
+
+
+# Pages, docstrings and messages claim nothing of the service that is not in the API specification.
+
+
+CLAIM = re.compile(r"\bthe (?:service|platform) (?:has no|counts|keeps|ignores|knows)\b|\bthe api has no\b")
+# The time that is spent waiting for the service, which counts: no claim.
+NO_CLAIM = "time spent waiting for the service counts"
+CLAIMING = ["*.md", "docs/**/*.md", "examples/**/*.ipynb", "examples/**/*.py", "python/**/*.py", "src/**/*.rs"]
+
+
+def test_no_sentence_claims_what_the_specification_does_not_say() -> None:
+    paths = [path for pattern in [*CLAIMING, "src/**/*.html"] for path in ROOT.glob(pattern)]
+    assert len(paths) > 200
+    for path in paths:
+        # Quotes, signs of comments and ends of lines interrupt no sentence.
+        text = " ".join(re.findall(r"[a-z]+", path.read_text(encoding="utf-8").lower()))
+        assert not CLAIM.search(text.replace(NO_CLAIM, "")), path

@@ -1,13 +1,12 @@
-"""The operations through which a fault is seen, a faster clock, and some days of codes."""
+"""The operations through which a fault is seen, and some days of codes."""
 
 from __future__ import annotations
 
 import pytest
-from support.fast_clock import short_pauses
 from support.operations import DOWNLOAD, SEARCH, Operation
 from support.runs import service, store
 
-__all__ = ["ask", "service", "short_pauses", "store"]
+__all__ = ["ask", "service", "store"]
 
 
 @pytest.fixture(params=[SEARCH, DOWNLOAD], ids=str)

@@ -14,8 +14,7 @@ from typing import Any
 
 from support import kinds
 from support.compressed import packed, spaces, zstd
-from support.entries import ENTRIES, FEW, OF_ROWS, Entry
-from support.operations import GOOD, WHOLE
+from support.operations import ENTRIES, FEW, GOOD, OF_ROWS, WHOLE, Entry
 from support.raw_server import Responder, always, closing, http, resetting
 
 import dataaccess as da

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.operations import WHOLE, Operation
-from support.outages import up_after
+from support.operations import WHOLE, Operation, up_after
 from support.programs import free_port
 from support.raw_server import http, serving
 from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server

@@ -15,8 +15,7 @@ from support import kinds
 from support.certificates import context
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
-from support.proxy import tunnel
-from support.raw_server import Close, RawServer, Responder, always, closing, http, serving
+from support.raw_server import Close, RawServer, Responder, always, closing, http, serving, tunnel
 from support.searches import search
 
 import dataaccess as da

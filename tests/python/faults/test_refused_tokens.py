@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.entries import ENTRIES, Entry
-from support.operations import GOOD, SEARCH, WHOLE
+from support.operations import ENTRIES, GOOD, SEARCH, WHOLE, Entry
 from support.raw_server import RESPONSE, Close, http, serving
 
 import dataaccess as da

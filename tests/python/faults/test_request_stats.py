@@ -12,7 +12,7 @@ import pytest
 from support import kinds
 from support.failures import throttled
 from support.operations import DOWNLOAD, SEARCH, WHOLE
-from support.raw_server import Close, Received, always, http, in_turn, serving
+from support.raw_server import Close, Request, always, http, in_turn, serving
 from support.searches import search
 
 import dataaccess as da
@@ -21,7 +21,7 @@ BROKEN = http(b"", "500 Broken")
 
 
 def test_each_request_has_an_id_of_its_own_and_a_call_has_its_beginning(connect: Any) -> None:
-    def ids(requests: list[Received]) -> list[str]:
+    def ids(requests: list[Request]) -> list[str]:
         return [request.headers["x-request-id"] for request in requests]
 
     with serving(always(BROKEN)) as server:

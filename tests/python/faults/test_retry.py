@@ -16,16 +16,13 @@ from typing import Any
 import pytest
 from support import kinds
 from support.failures import throttled
-from support.fast_clock import short_pauses
 from support.forking import end_if_it_hangs
-from support.idle_servers import closing_idle, once_a_connection
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, in_turn, reset, serving
 from support.searches import search
+from support.slow_responses import closing_idle, once_a_connection
 
 import dataaccess as da
-
-__all__ = ["short_pauses"]
 
 BROKEN = http(b"", "500 Broken")
 

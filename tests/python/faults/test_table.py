@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from faults.table import CASES, LATER, NEVER, ONCE, RETRIED, SECTIONS, Case, Fault, fault_of, faults
 from support import kinds
-from support.entries import Entry
-from support.operations import WHOLE
+from support.operations import WHOLE, Entry
 from support.raw_server import Close, serving
 
 import dataaccess as da

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 import trustme
 from support import kinds
-from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, context, leaf
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, RawServer, always, closing, http, serving
@@ -25,7 +24,6 @@ import dataaccess as da
 
 ROOT = Path(__file__).parents[3]
 OPERATIONS = [SEARCH, DOWNLOAD]
-ANY_CIPHER = "ALL:@SECLEVEL=0"
 
 
 @pytest.fixture(scope="module")
@@ -58,59 +56,6 @@ def speaking(greeting: bytes) -> Iterator[int]:
         yield listener.getsockname()[1]
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-
-
-def without_chain(authority: trustme.CA) -> trustme.LeafCert:
-    """Of an authority between, which the server does not show."""
-    issued = authority.create_child_ca().issue_cert("localhost")
-    return trustme.LeafCert(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes(), [])
-
-
-def by_a_leaf(authority: trustme.CA) -> trustme.LeafCert:
-    """Of somebody who was never made an authority."""
-    issued = authority.issue_cert("localhost")
-    made = leaf(issued, FOR_SERVERS)
-    chain = [issued.cert_chain_pems[0].bytes()]
-    return trustme.LeafCert(made.private_key_pem.bytes(), made.cert_chain_pems[0].bytes(), chain)
-
-
-Server = Callable[[trustme.CA], ssl.SSLContext]
-
-# The server, and the reported reason.
-CASES: dict[str, tuple[Server, str]] = {
-    "C6-unknown-authority": (lambda _: context(trustme.CA().issue_cert("localhost")), "unknown issuer"),
-    "C6-self-signed": (lambda _: context(leaf(None, FOR_SERVERS)), "unknown issuer"),
-    "C6-an-authority-as-server": (lambda ca: context(leaf(ca, AN_AUTHORITY)), "bad certificate"),
-    "C6-authority-between-not-shown": (lambda ca: context(without_chain(ca)), "unknown issuer"),
-    "C6-signed-by-no-authority": (lambda ca: context(by_a_leaf(ca)), "bad certificate"),
-    "C6-another-name": (lambda ca: context(ca.issue_cert("elsewhere.example.com")), "wrong name"),
-    "C6-an-address-instead-of-the-name": (lambda ca: context(ca.issue_cert("127.0.0.1")), "wrong name"),
-    "C6-no-name-but-the-common-one": (lambda ca: context(leaf(ca, FOR_SERVERS, names=())), "wrong name"),
-    "C6-expired": (lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY)), "expired"),
-    "C6-not-yet-valid": (lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY)), "not yet valid"),
-    "C6-for-clients": (lambda ca: context(leaf(ca, FOR_CLIENTS)), "bad certificate"),
-    "C6-a-weak-key": (lambda ca: context(leaf(ca, FOR_SERVERS, weak=True), ANY_CIPHER), "bad certificate"),
-    "C6-tls-1.1-only": (
-        lambda ca: context(ca.issue_cert("localhost"), ANY_CIPHER, maximum_version=ssl.TLSVersion.TLSv1_1),
-        "version",
-    ),
-    "C6-no-cipher-that-is-safe": (
-        lambda ca: context(
-            ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
-        ),
-        "refused",
-    ),
-    "C6-wants-a-certificate-of-ours": (
-        lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED),
-        "client certificate",
-    ),
-    "C6-wants-one-in-tls-1.2": (
-        lambda ca: context(
-            ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED, maximum_version=ssl.TLSVersion.TLSv1_2
-        ),
-        "refused",
-    ),
-}
 
 
 @pytest.mark.fault("C6")

@@ -9,8 +9,7 @@ import random
 from typing import Any
 
 import pytest
-from support.chaos import BY, Chaotic
-from support.raw_server import serving
+from support.chaos import BY, chaotic
 from support.truncation import Wire, client_of, cutting, every_wire, wires
 
 CUTS = 5
@@ -49,9 +48,7 @@ KEYS = [f"key-e-{number}" for number in range(SEARCHES)]
 def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, time_scale: Any) -> None:
     # Silence is given up after three seconds instead of thirty.
     time_scale(10)
-    unlucky = Chaotic()
-    with serving(unlucky) as server:
-        unlucky.server = server
+    with chaotic() as server:
         found, stats = BY[kind](server.base_url, KEYS, retry_for=0.2)
     # Five failures in a row are an outage of all requests, and it may be older than `retry_for`.
     assert sum(one.check(RETRIES) for one in found) <= SEARCHES // 50

@@ -12,7 +12,6 @@ import dataaccess as da
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
     user.file("file")
     (user.folder / "folder.csv").mkdir()
     (user.folder / "link.csv").symlink_to("/dev/stdout")

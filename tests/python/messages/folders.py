@@ -12,24 +12,22 @@ from typing import Any
 import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
-from support.messages import Case, Cases, User, told
-from support.planted import planted
+from support.messages import Cases, User, told
+from support.objects import Store, error
 from support.raw_server import always, http, in_turn, serving
-from support.runs import by_day, parts, some_days
+from support.runs import by_day, parts, planted, some_days
 from support.streams import response_of
 
 import dataaccess as da
 
 
 def written_again(content: bytes) -> bytes:
-    """The rows of a part, as pyarrow writes them."""
     file = BytesIO()
     pq.write_table(pq.read_table(BytesIO(content)).replace_schema_metadata(), file)
     return file.getvalue()
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
     scan = user.client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))
     user.file("other/notes.parquet")
     user.file("file")
@@ -50,7 +48,7 @@ def eight_days(label: str, act: Callable[[User, da.Sandbox, Any], object]) -> No
             scan.to_folder("codes")
             return act(user, service, scan)
 
-    FOLDERS.add([Case(label, run)])
+    FOLDERS.of(label)(run)
 
 
 def another(use: str = "to_folder", attrs: list[str] = ATTRS, **options: Any) -> Callable[..., object]:
@@ -68,7 +66,6 @@ eight_days("scan.read_folder('codes') with max_result_bytes=100", another("read_
 
 
 def of_another(_user: User, _service: da.Sandbox, _scan: Any) -> object:
-    """The same query of another service."""
     with some_days() as other:
         return by_day(other.client(), ATTRS).to_folder("codes")
 
@@ -77,7 +74,6 @@ eight_days("scan.to_folder('codes') of another service", of_another)
 
 
 def part(user: User, number: int) -> Path:
-    """A file of the folder."""
     return parts(user.folder / "codes")[number]
 
 
@@ -87,7 +83,6 @@ def change(user: User, how: Callable[[bytes], bytes]) -> None:
 
 
 def link(user: User) -> None:
-    """A link to the second file in place of the first."""
     first, second, *_ = parts(user.folder / "codes")
     first.unlink()
     first.symlink_to(second)
@@ -118,7 +113,6 @@ READ: dict[str, Callable[[User], object]] = {
 
 
 def after(change: Callable[[User], object], use: str) -> Callable[[User, da.Sandbox, Any], object]:
-    """Uses the folder after a change of it."""
     return lambda user, _service, scan: (change(user), getattr(scan, use)("codes"))
 
 
@@ -128,7 +122,6 @@ for _name, _changes in {"to_folder": WRITTEN, "read_folder": READ}.items():
 
 
 def meanwhile(_user: User, service: da.Sandbox, scan: Any) -> object:
-    """A run while another writes into the folder."""
     other = by_day(service.client(), ATTRS)
     with service.fault("delay", seconds=10):
         return scan.to_folder("codes", refresh="all", progress=lambda _: other.to_folder("codes"))
@@ -165,8 +158,6 @@ ERROR = {"on_doubt": "error"}
 
 
 def doubted(label: str, service: Callable[[], Any], days: Any, attrs: list[str]) -> None:
-    """A run into a new folder, of responses that look wrong."""
-
     @FOLDERS.of(f"scan.to_folder('codes', on_doubt='error') of {label}")
     def act(_user: User) -> object:
         with service() as running:
@@ -254,28 +245,18 @@ def _synthetic(user: User) -> object:
 # Stores: what they refuse.
 
 
-def stored(user: User, address: str, **options: str) -> object:
-    """A run into a store at this address."""
+def stored(user: User, address: str) -> object:
     for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
         user.patch.delenv(name)
     user.patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    given = {
-        "aws_endpoint_url": address,
-        "aws_allow_http": "true",
-        "aws_access_key_id": "example",
-        "aws_secret_access_key": "example-secret",
-        "aws_region": "us-east-1",
-        **options,
-    }
+    given = {**Store(0, 0, "bucket").options, "aws_endpoint_url": address}
     scan = user.client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     return scan.to_folder("s3://bucket/codes", storage_options=given)
 
 
 def refused(label: str, status: str, code: str, message: str = "no") -> None:
-    """A store that refuses every request."""
-
     def act(user: User) -> object:
-        body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>" if code else ""
+        body = error(code, message) if code else ""
         with serving(always(http(body.encode(), status, content_type="application/xml"))) as store:
             return stored(user, store.base_url)
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 import socket
-import ssl
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 import trustme
-from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
+from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, Server, context, leaf
 from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
-from support.raw_server import Close, RawServer, Responder, always, closing, http, in_turn, resetting, serving, silent
+from support.raw_server import Close, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 from dataaccess import _native
@@ -28,8 +26,6 @@ NETWORK = Cases()
 
 @contextmanager
 def greeting(words: bytes) -> Iterator[int]:
-    """A port that sends this to everyone."""
-
     def serve() -> None:
         with suppress(OSError):
             connection, _ = listener.accept()
@@ -54,7 +50,6 @@ def faster(scale: int = 50) -> Iterator[None]:
 
 
 def at(address: str, **options: Any) -> object:
-    """A search at an address."""
     return ask(da.Client(address, **{"token": TOKEN, "retry_for": 0, **options}))
 
 
@@ -69,7 +64,6 @@ def asked(respond: Responder, scale: int = 1, **options: Any) -> Callable[[User]
 
 
 def drip(connection: Any, _number: int) -> None:
-    """A body that comes byte by byte."""
     connection.sendall(http(b"", length=2**20) + b"{")
     while True:
         connection.sendall(b" ")
@@ -110,27 +104,25 @@ def _no_connection(_user: User) -> object:
         return at(address)
 
 
+def quietly(client: da.Client) -> None:
+    with suppress(da.DataAccessError):
+        ask(client)
+
+
 @NETWORK.of("a pause that the service asked for is longer than timeout")
 def _pause(_user: User) -> object:
     busy = http(b"", "503 Busy", headers=("Retry-After: 30",))
-    with logged(logging.WARNING) as lines, serving(in_turn(busy, ROW)) as server:
+    with logged(logging.WARNING) as log, serving(in_turn(busy, ROW)) as server:
         client = client_of(server, retry_for=60)
-        other = threading.Thread(target=lambda: _quietly(client))
+        other = threading.Thread(target=quietly, args=(client,))
         other.start()
-        while not lines:
+        while not log.getvalue():
             time.sleep(0.01)
         try:
             return ask(client.with_options(timeout=0.1))
         finally:
             client.close()
             other.join()
-
-
-def _quietly(client: Any) -> None:
-    try:
-        ask(client)
-    except da.DataAccessError:
-        return
 
 
 @NETWORK.of("a search that waits for another one, with concurrency=1")
@@ -141,13 +133,9 @@ def _no_slot(_user: User) -> object:
         ended.wait(20)
         raise Close
 
-    def first() -> None:
-        with suppress(da.DataAccessError):
-            ask(client)
-
     with serving(wait) as server:
         client = client_of(server, concurrency=1)
-        other = threading.Thread(target=first)
+        other = threading.Thread(target=quietly, args=(client,))
         other.start()
         try:
             while not server.requests:
@@ -163,11 +151,10 @@ def _no_slot(_user: User) -> object:
 
 @cache
 def authority() -> trustme.CA:
-    """A CA of these tests."""
     return trustme.CA()
 
 
-def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes = b"") -> Callable[[User], object]:
+def certified(server_of: Server, trusted: bytes = b"") -> Callable[[User], object]:
     """A search at a server with this certificate; the client trusts the CA of the tests, or this one."""
 
     def act(user: User) -> object:
@@ -178,37 +165,24 @@ def certified(server_of: Callable[[trustme.CA], ssl.SSLContext], trusted: bytes 
     return act
 
 
-def old(ca: trustme.CA) -> ssl.SSLContext:
-    """A server of TLS 1.1."""
-    warnings.filterwarnings("ignore", "ssl.TLSVersion.TLSv1_1 is deprecated")
-    return context(ca.issue_cert("localhost"), "ALL:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_1)
-
-
 OWN = leaf(None, AN_AUTHORITY)
+SERVERS = {
+    "a certificate of an unknown CA": "C6-unknown-authority",
+    "a certificate that has expired": "C6-expired",
+    "a certificate that is not valid yet": "C6-not-yet-valid",
+    "a certificate for another name": "C6-another-name",
+    "a certificate without a name": "C6-no-name-but-the-common-one",
+    "a certificate for clients": "C6-for-clients",
+    "a server that wants a certificate": "C6-wants-a-certificate-of-ours",
+    "a server without a secure cipher suite": "C6-no-cipher-that-is-safe",
+    "a server with TLS 1.1": "C6-tls-1.1-only",
+}
 NETWORK.table(
     {
-        "a certificate of an unknown CA": certified(lambda _ca: context(trustme.CA().issue_cert("localhost"))),
-        "a certificate that has expired": certified(
-            lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY))
-        ),
-        "a certificate that is not valid yet": certified(
-            lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY))
-        ),
-        "a certificate for another name": certified(lambda ca: context(ca.issue_cert("other.example.com"))),
+        **{label: certified(CASES[case][0]) for label, case in SERVERS.items()},
         "a certificate for nine names": certified(
             lambda ca: context(leaf(ca, FOR_SERVERS, names=("a.example.com",) * 9))
         ),
-        "a certificate without a name": certified(lambda ca: context(leaf(ca, FOR_SERVERS, names=()))),
-        "a certificate for clients": certified(lambda ca: context(leaf(ca, FOR_CLIENTS))),
-        "a server that wants a certificate": certified(
-            lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED)
-        ),
-        "a server without a secure cipher suite": certified(
-            lambda ca: context(
-                ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
-            )
-        ),
-        "a server with TLS 1.1": certified(old),
         "a server with the certificate of an authority": certified(
             lambda _ca: context(OWN), OWN.cert_chain_pems[0].bytes()
         ),
@@ -216,23 +190,23 @@ NETWORK.table(
 )
 
 
-@contextmanager
-def speaking_tls() -> Iterator[RawServer]:
-    """A server with a certificate that the system does not trust."""
-    with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
-        yield server
+def over_tls(use: Callable[[str], object]) -> Callable[[User], object]:
+    """Uses the address of a server with a certificate that the system does not trust."""
+
+    def act(_user: User) -> object:
+        with serving(always(ROW), context(authority().issue_cert("localhost"))) as server:
+            return use(server.base_url)
+
+    return act
 
 
-@NETWORK.of("http:// where the port speaks TLS")
-def _plain(_user: User) -> object:
-    with speaking_tls() as server:
-        return at(server.base_url.replace("https", "http"))
-
-
-@NETWORK.of("a certificate of an unknown CA, with the CA certificates of the system")
-def _system(_user: User) -> object:
-    with speaking_tls() as server:
-        return at(server.base_url)
+NETWORK.table(
+    {
+        "http:// where the port speaks TLS": over_tls(lambda address: at(address.replace("https", "http"))),
+        "a certificate of an unknown CA, with the CA certificates of the system": over_tls(at),
+        "a proxy with TLS whose CA is unknown": over_tls(lambda address: at(ADDRESS, proxy=address)),
+    }
+)
 
 
 @NETWORK.of("https:// where the port speaks no TLS")
@@ -245,8 +219,6 @@ def _no_tls(_user: User) -> object:
 
 
 def proxied(response: bytes, address: str = ADDRESS) -> Callable[[User], object]:
-    """A search through a proxy that sends this."""
-
     def act(_user: User) -> object:
         with serving(closing(response)) as proxy:
             return at(address, proxy=proxy.base_url, allow_http=True)
@@ -277,9 +249,3 @@ def _no_proxy(user: User) -> object:
 def _proxy_silent(_user: User) -> object:
     with faster(), socket.create_server(("127.0.0.1", 0)) as listener:
         return at(ADDRESS, proxy=f"http://127.0.0.1:{listener.getsockname()[1]}")
-
-
-@NETWORK.of("a proxy with TLS whose CA is unknown")
-def _proxy_tls(_user: User) -> object:
-    with speaking_tls() as proxy:
-        return at(ADDRESS, proxy=proxy.base_url)

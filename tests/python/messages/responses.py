@@ -7,19 +7,17 @@ import json
 from typing import Any
 
 from support.compressed import packed, zstd
-from support.messages import Cases, User, ask, data, responses
+from support.messages import Cases, User, ask, data
 from support.raw_server import ENTRY, EXPORT, RESPONSE, http
 
 REFUSAL = {"code": 301, "message": "Permission denied", "data": "You don't have permission to access this request!"}
 
 
 def after(seconds: int, status: str) -> bytes:
-    """A response with Retry-After."""
     return http(b"", status, headers=(f"Retry-After: {seconds}",))
 
 
 def envelope(**members: Any) -> bytes:
-    """A response whose envelope differs in these members."""
     return http({**RESPONSE, **members})
 
 
@@ -33,8 +31,6 @@ def record(value: bytes) -> bytes:
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
-
     def search(response: bytes, **options: Any) -> object:
         with user.served(response, **options) as client:
             return ask(client)
@@ -58,18 +54,15 @@ EXPORTS = Cases()
 
 
 def ended(**members: Any) -> dict[str, Any]:
-    """An entry that has ended."""
     return {**ENTRY, "exportStatus": 2, "endTime": "2024-01-15T09:00:00.000Z", **members}
 
 
 def export(*entries: Any, total: object = None) -> bytes:
-    """A status of an export."""
     meta = {"total": len(entries) if total is None else total}
     return http({**EXPORT, "data": {"entries": list(entries), "meta": meta}})
 
 
 def wait(client: Any, **options: Any) -> object:
-    """Waits for an export."""
     return client.wait_for_segment(7, timeout=0.3, poll=0.1, **options)
 
 
@@ -80,23 +73,19 @@ async def awaited(_status: object) -> None:
 GOOD = ended(responseCode="200")
 BAD = ended(responseCode="500", responseMessage="The destination refused the file", exportedRows=0)
 
-EXPORTS.add(
-    responses(
-        {
-            "wait_for_segment(…) of an export that is running": export(ENTRY, GOOD),
-            "wait_for_segment(…) of an export without entries": export(),
-            "wait_for_segment(…) of an export of which one entry failed": export(GOOD, BAD),
-            "wait_for_segment(…) of an export with another total": export(GOOD, total=3),
-            "wait_for_segment(…) of an export with an endTime that is none": export(
-                {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
-            ),
-        },
-        wait,
-    )
+EXPORTS.responses(
+    {
+        "wait_for_segment(…) of an export that is running": export(ENTRY, GOOD),
+        "wait_for_segment(…) of an export without entries": export(),
+        "wait_for_segment(…) of an export of which one entry failed": export(GOOD, BAD),
+        "wait_for_segment(…) of an export with another total": export(GOOD, total=3),
+        "wait_for_segment(…) of an export with an endTime that is none": export(
+            {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}
+        ),
+    },
+    wait,
 )
-EXPORTS.add(
-    responses(
-        {"wait_for_segment(…, on_update=a coroutine function)": export(ENTRY)},
-        lambda client: wait(client, on_update=awaited),
-    )
+EXPORTS.responses(
+    {"wait_for_segment(…, on_update=a coroutine function)": export(ENTRY)},
+    lambda client: wait(client, on_update=awaited),
 )

@@ -47,7 +47,6 @@ def control(user: User, method: str, path: str, body: bytes | None = None, **hea
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
     import numpy as np
     import pandas as pd
     import polars as pl
@@ -130,8 +129,6 @@ def _no_sandbox(_user: User) -> object:
 
 
 def recorded(label: str, make: Any) -> None:
-    """A client that records into a file."""
-
     def act(user: User) -> object:
         path = user.folder / "exchanges"
         make(path)
@@ -155,8 +152,6 @@ def _no_folder(user: User) -> object:
 
 
 def replayed(label: str, content: str | None) -> None:
-    """A sandbox that replays a recording."""
-
     def act(user: User) -> object:
         if content is not None:
             user.file("exchanges", content)

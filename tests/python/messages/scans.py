@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tqdm
-from support.messages import ADDRESS, Cases, User, responses
+from support.messages import ADDRESS, Cases, User
 from support.raw_server import Responder, always, closing, http, in_turn, serving
 from support.runs import by_day, some_days
 from support.streams import response_of
@@ -21,7 +21,6 @@ DAY = da.on("2024-01-15")
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
     scan = user.client.scan_codes(["id", "name"], allocated_time=DAY)
     aio = da.AsyncClient(ADDRESS, token="t")
     user.patch.setenv("TQDM_DISABLE", "1")
@@ -45,13 +44,11 @@ SCANS = Cases(names)
 
 
 def scan_of(client: Any, **options: Any) -> Any:
-    """A scan for which a server may send anything."""
     where = da.col("n").equals("x")
     return client.scan_items("store", ["n", "text"], where, item_type_id=7, **options)
 
 
 def typed(kind: str) -> Callable[[Any], object]:
-    """A scan whose column `n` has this type."""
     return lambda client: scan_of(client, schema={"n": kind}).to_arrow()
 
 
@@ -67,16 +64,14 @@ VALUES: dict[str, list[tuple[object, ...]]] = {
 }
 for _kind, _values in VALUES.items():
     _label = f'schema={{"n": "{_kind}"}} where n is'
-    SCANS.add(responses({f"{_label} {each!r}": rows(*each) for each in _values}, typed(_kind)))
+    SCANS.responses({f"{_label} {each!r}": rows(*each) for each in _values}, typed(_kind))
 
-SCANS.add(
-    responses(
-        {
-            "to_arrow() where n is a string and a number": rows("x", 1),
-            "to_arrow() where meta.total is another number": response_of([{"n": "x", "text": "x"}], meta={"total": 40}),
-        },
-        lambda client: scan_of(client).to_arrow(),
-    )
+SCANS.responses(
+    {
+        "to_arrow() where n is a string and a number": rows("x", 1),
+        "to_arrow() where meta.total is another number": response_of([{"n": "x", "text": "x"}], meta={"total": 40}),
+    },
+    lambda client: scan_of(client).to_arrow(),
 )
 
 
@@ -126,8 +121,6 @@ def _closed(user: User) -> object:
 
 
 def using(service: Any, use: Callable[[da.Sandbox], object]) -> Callable[[User], object]:
-    """Uses a service that is started for it."""
-
     def act(_user: User) -> object:
         with service() as running:
             return use(running)
@@ -239,12 +232,11 @@ NOTHING: dict[str, dict[str, Any]] = {
 
 
 def searching(conditions: dict[str, Any]) -> Callable[[Any], object]:
-    """A search of codes."""
     return lambda client: client.search_codes(["id", "name"], **conditions)
 
 
 for _label, _conditions in NOTHING.items():
-    SCANS.add(responses({f"client.search_codes({_label}) that finds nothing": response_of([])}, searching(_conditions)))
+    SCANS.responses({f"client.search_codes({_label}) that finds nothing": response_of([])}, searching(_conditions))
 
 
 @SCANS.of("for row in awaited batches, without async")
@@ -256,18 +248,13 @@ def _not_async(_user: User) -> object:
     return asyncio.run(use())
 
 
-SCANS.add(
-    responses(
-        {"client.search_codes(…) of many days within timeout": b""},
-        lambda client: client.search_codes(["id"], allocated_time=THREE),
-        timeout=0.1,
-    )
+SCANS.responses(
+    {"client.search_codes(…) of many days within timeout": b""},
+    lambda client: client.search_codes(["id"], allocated_time=THREE),
+    timeout=0.1,
 )
-SCANS.add(
-    responses(
-        {"client.search_items(…) of exactly 2,000 rows": response_of([{"n": "x", "text": "x"}] * 2_000)},
-        lambda client: client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7),
-    )
+SCANS.responses(
+    {"client.search_items(…) of exactly 2,000 rows": response_of([{"n": "x", "text": "x"}] * 2_000)},
 )
 
 
@@ -277,13 +264,7 @@ def _no_polars(user: User) -> object:
     return user.client.scan_codes(["id"], allocated_time=DAY).to_polars()
 
 
-SCANS.add(
-    responses(
-        {
-            "scan_codes(['allocated_time'], …) of a time in another form": response_of(
-                [{"allocated_time": "15.01.2024"}]
-            )
-        },
-        lambda client: client.scan_codes(["allocated_time"], allocated_time=DAY).to_arrow(),
-    )
+SCANS.responses(
+    {"scan_codes(['allocated_time'], …) of a time in another form": response_of([{"allocated_time": "15.01.2024"}])},
+    lambda client: client.scan_codes(["allocated_time"], allocated_time=DAY).to_arrow(),
 )

@@ -16,8 +16,6 @@ col = da.col
 
 
 class Mute:
-    """A value without a repr."""
-
     def __repr__(self) -> str:
         raise RuntimeError
 
@@ -47,7 +45,6 @@ def changed(condition: dict[str, Any], members: dict[str, Any], *others: dict[st
 
 
 def names(_user: User) -> dict[str, Any]:
-    """What the calls use."""
     known: Any = {"store": {"id": 7, "attributes": STORE}, "visit": 8}
     deep: Any = "x"
     for _ in range(300):
@@ -99,7 +96,6 @@ def _joined(_user: User) -> object:
 
 
 def zones(user: User) -> dict[str, Any]:
-    """What the calls use."""
     scan = user.client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
     store = user.client.scan_items("customer", ["name"], col("customer_id").equals("x"), schema={"name": "string"})
     return {"samoa": da.Client(ADDRESS, token="t", timezone="Pacific/Apia"), "scan": scan, "store": store}

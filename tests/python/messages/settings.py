@@ -17,8 +17,6 @@ GOOD = f'[profiles.one]\nbase_url = "{ADDRESS}"\n'
 
 
 def names(user: User) -> dict[str, Any]:
-    """What the calls use."""
-
     def search_with(token: Any) -> object:
         with user.served(ROW, token=token, timeout=0.1) as client:
             return ask(client)

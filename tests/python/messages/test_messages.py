@@ -2,7 +2,6 @@
 
 A line that is not indented is what a user did: a call, a command line, or what a function of these modules does. Under
 it is what they saw. To add a call, write it there; `ACCEPT_MESSAGES=1 pytest tests/python/messages` writes the rest.
-No other test asserts a sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from messages.commands import COMMANDS, LOGS
 from messages.files import FILES
 from messages.folders import FOLDERS
 from messages.network import NETWORK
-from messages.not_shown import NOT_SHOWN
 from messages.responses import EXPORTS, RESPONSES, STATUSES
 from messages.sandboxes import SANDBOXES
 from messages.scans import SCANS
@@ -55,6 +53,35 @@ HEADINGS: dict[str, Cases] = {
 TO_DO = "messages changed: read them, and accept them with ACCEPT_MESSAGES=1 pytest tests/python/messages"
 NOW = "2024-03-01T12:00:00+00:00"
 
+
+# What raises or warns and is in no case, with the reason, by the beginning of `file: function: statement`.
+NOT_SHOWN: dict[str, str] = {
+    "airflow/": "needs Airflow, which has an environment of its own",
+    "spark/": "needs Spark, which has an environment of its own",
+    # Shown, and not seen to run.
+    "_client/profiles.py: Profile.token": "runs on the thread of tokens, which Python does not trace",
+    "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
+    "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
+    # Hard to reach.
+    "_client/segment.py: Wait.arguments: raise ClientClosedError": "a fork in a callback, as `test_fork.py` has it",
+    "_core/paths.py: location: raise invalid": "an object store",
+    "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
+    "_sandbox/control.py: Control._response: raise SandboxError(f'the rows": "rows of 1 GiB",
+    "_scan/lazy.py: Source.__init__": "an older polars",
+    "cli/rows.py: _into_folder": "Ctrl-C",
+    "cli/rows.py: _kind_of: raise click.UsageError('Parquet": "a terminal",
+    # Answers of a check, which are no errors.
+    "_client/check.py: Check._rows_of_day: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._comparison: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._form_of_attributes: raise _OpenError": "api/test_check.py",
+    "_client/check.py: Check._time_left: raise _OpenError": "api/test_check.py",
+    "_client/check.py: end_of_day: raise _OpenError": "api/test_check.py",
+    # Files and commands of the sandbox with tests of their own.
+    "cli/sandbox.py": "the command that serves",
+    # Queries of polars.
+    "_scan/lazy.py: Source._checked": "queries of polars",
+    "cli/rows.py: _Judge.check_report": "several files that look wrong together",
+}
 
 PACKAGE = Path(da.__file__).parent
 WARNERS = {"warn", "warn_caller", "warn_explicit"}
@@ -158,3 +185,29 @@ def test_the_messages_are_the_reviewed_ones_and_no_place_has_another(
     unseen = [place for place, lines in known.items() if not lines & ran]
     assert [place for place in unseen if not place.startswith(tuple(NOT_SHOWN))] == [], "no case shows these"
     assert [place for place in NOT_SHOWN if not any(each.startswith(place) for each in unseen)] == [], "shown, or gone"
+
+
+# No other test asserts a sentence: `match=` takes a number, a name, a path or one word.
+
+
+TESTS = Path(__file__).parents[2]
+# Three words of plain text in a row, and neither code nor a pattern.
+SENTENCE = re.compile(r"(?<![\w`'\"=./:(-])[a-z]{2,} [a-z]{2,} [a-z]{2,}(?![\w(=])")
+
+
+def sentences(path: Path) -> list[str]:
+    """The sentences that a file gives to `match=`."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    given = [word.value for call in calls for word in call.keywords if word.arg == "match"]
+    texts = [each for value in given for each in ast.walk(value) if isinstance(each, ast.Constant)]
+    return [
+        f"{path.relative_to(TESTS).as_posix()}:{text.lineno}: {text.value}"
+        for text in texts
+        if isinstance(text.value, str) and SENTENCE.search(text.value)
+    ]
+
+
+def test_no_other_test_asserts_a_sentence() -> None:
+    files = [path for path in sorted(TESTS.rglob("*.py")) if path != Path(__file__)]
+    assert len(files) > 100
+    assert [sentence for path in files for sentence in sentences(path)] == []

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.hostile import is_one_harmless_line
-from support.objects import KEY, SECRET, Request, Store, error, temporary_files
-from support.planted import planted
-from support.runs import ROWS, ROWS_OF_DAYS, by_day, code
+from support.objects import KEY, SECRET, Store, error, temporary_files
+from support.raw_server import Request
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, code, planted
 
 import dataaccess as da
 

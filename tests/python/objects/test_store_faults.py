@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.objects import KEY, SECRET, Hook, Request, Store, error, temporary_files
+from support.objects import KEY, SECRET, Hook, Store, error, temporary_files
+from support.raw_server import Request
 from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
 
 import dataaccess as da

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cancelling import seconds_until_closed
+from support.interrupts import seconds_until_closed
 from support.raw_server import http, serving
 from support.streams import gone
 

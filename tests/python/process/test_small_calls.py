@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support.idle_servers import closing_idle
 from support.interrupts import until_gone
 from support.raw_server import ENTRY, EXPORT, Close, http, in_turn, serving
 from support.searches import search
+from support.slow_responses import closing_idle
 from support.streams import CLOSING, OPENING, gone, records, search_of
 
 import dataaccess as da

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.oracle import Row, Table, records
-from support.oracle_table import visits
+from support.oracle_tables import code_bodies, item_bodies, visits
 from support.plain_http import PlainService
-from support.search_bodies import code_bodies, item_bodies
 
 import dataaccess as da
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.demo_tables import allocated_after
+from support.oracle_tables import allocated_after
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from support.fast_clock import short_pauses
 from support.runs import service, store
-from support.written_files import path, unchanged_folder
+from support.scan_requests import path, unchanged_folder
 from support.zones import PLATFORMS, Platform
 
-__all__ = ["path", "service", "short_pauses", "store", "unchanged_folder"]
+__all__ = ["path", "service", "store", "unchanged_folder"]
 
 
 @pytest.fixture(scope="module", params=PLATFORMS, ids=lambda platform: platform.name)

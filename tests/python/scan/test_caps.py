@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from support import kinds
 from support.arguments import about
-from support.parts import in_parts
+from support.environment import in_parts
 from support.raw_server import always, serving
 from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS

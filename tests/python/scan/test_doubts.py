@@ -9,6 +9,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from support.changed_responses import day_of
 from support.objects import temporary_files
 from support.raw_server import http, serving
 from support.runs import by_value, parts, responding, values_asked
@@ -245,8 +245,8 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
     doubtful_days = [f"2024-01-{day:02}" for day in wrong]
 
     def give(connection: Any, number: int) -> None:
-        day = int(day_of(server.requests[number].body.decode())[-2:])
-        connection.sendall(response_of(found[day - 1]))
+        milliseconds = server.requests[number].json["filters"]["OR"][0]["AND"][-1]["value"]
+        connection.sendall(response_of(found[datetime.fromtimestamp(milliseconds / 1000, UTC).day - 1]))
 
     with serving(give) as server:
         stop = f"2024-01-{len(found) + 1:02}"

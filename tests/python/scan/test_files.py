@@ -24,14 +24,17 @@ from support.scan_requests import (
     SILENCE,
     ScanRequest,
     ThenClose,
+    kind_of,
     ok_response,
+    on_posix,
+    rows_in,
     rows_of,
     rows_of_all,
     scan_of_parts,
     scan_server,
+    write,
 )
 from support.streams import CLOSING, HEAD, OPENING, in_parts, records, response_of, scan_of, whole
-from support.written_files import kind_of, on_posix, rows_in, write
 
 import dataaccess as da
 

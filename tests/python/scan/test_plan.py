@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.arguments import about
-from support.parts import in_parts
+from support.environment import in_parts
 
 import dataaccess as da
 

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow.dataset
 import pytest
 from support.arguments import about
-from support.parts import in_parts
+from support.environment import in_parts
 from support.raw_server import http, serving
 from support.runs import (
     DAYS,

@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
+from support.environment import in_parts
 from support.failures import DENIED
-from support.parts import in_parts
 from support.raw_server import Close, serving
 from support.scan_requests import (
+    KINDS,
     LONG,
     OUTPUTS,
     REFUSED,
@@ -36,7 +37,6 @@ from support.scan_requests import (
     wait_until,
 )
 from support.streams import HEAD, column, gone, response_of, scan_of, whole
-from support.written_files import KINDS
 
 import dataaccess as da
 

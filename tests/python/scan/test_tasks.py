@@ -17,7 +17,7 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.contract import NOW, arguments, calls, named
-from support.parts import in_parts
+from support.environment import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import OUTPUTS, ScanRequest, ok_response, scan_of_parts, scan_server

@@ -16,21 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cancelling import seconds_until_closed
-from support.chaos import BY, Chaotic
+from support.chaos import BY, chaotic
 from support.damage import check, cuts, flips, scan_of
 from support.forking import STATES, forked
-from support.idle_servers import closing_idle
 from support.interpreter_exit import WORKS, ended
-from support.interrupts import SIX, seconds_late
+from support.interrupts import SIX, seconds_late, seconds_until_closed
 from support.killed_runs import killed
 from support.many_threads import IN_FLIGHT, crowd
-from support.outages import up_after
+from support.operations import up_after
 from support.programs import free_port
 from support.raw_server import http, serving
 from support.runs import some_days
 from support.slow_consumer import MEBIBYTE, rest
-from support.slow_responses import CASES
+from support.slow_responses import CASES, closing_idle
 from support.truncation import client_of, cutting, every_wire, wires
 
 import dataaccess as da
@@ -119,9 +117,7 @@ def test_five_thousand_searches_are_right_or_fail_as_they_must(
     # Silence is given up after three seconds instead of thirty.
     time_scale(10)
     run = secrets.token_hex(4)
-    unlucky = Chaotic()
-    with serving(unlucky) as server:
-        unlucky.server = server
+    with chaotic() as server:
         keys = [f"key-{run}-{number}" for number in range(SEARCHES)]
         found, stats = BY[kind](server.base_url, keys, retry_for=0.2 * retries)
     # Five failures in a row are an outage of all requests, and it may be older than `retry_for`.

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
-from support.day_faults import PASSING, DayFaults
-from support.machines import Clock, Tokens, assert_hidden, run_machine
+from hypothesis.stateful import rule
+from support.service_machine import PASSING, Machine, assert_hidden, run_machine
 
 import dataaccess as da
 
-BEGINS = datetime(2024, 3, 3, 0, 30, tzinfo=UTC)
 UNKNOWN = 77
 
 # An entry as it is planned: times in hours.
@@ -64,20 +62,13 @@ def has_failed(entries: list[dict[str, Any]]) -> bool:
     return any(one["is_over"] and one["responseCode"] != 200 for one in entries)
 
 
-class Exports(RuleBasedStateMachine):
+class Exports(Machine):
     """The rules."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.service = da.Sandbox(now=BEGINS)
-        self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
-        self.faults = DayFaults(self.service)
         self.client = da.Client(self.service.base_url, token=self.tokens)
         self.exports: dict[int, Export] = {}
-
-    def teardown(self) -> None:
-        self.faults.end()
-        self.service.stop()
 
     @rule(number=st.integers(1, 4), entries=st.lists(planned, max_size=4))
     def an_export_is_started(self, number: int, entries: list[Planned]) -> None:

@@ -28,16 +28,34 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from support import folder_model as model
 from support import kinds
-from support.changing_codes import ATTRS, DAYS, MOST, TIMES, as_row
 from support.commands import run_here
-from support.day_faults import DAY_FAULTS, PASSING
-from support.folder_machine import FolderMachine, Stopped, name_of
+from support.folder_machine import (
+    BucketPlace,
+    FolderMachine,
+    LocalPlace,
+    Place,
+    Stopped,
+    name_of,
+    parts_of,
+    wait_until_unlocked,
+)
 from support.folder_model import Order
-from support.machines import run_machine
 from support.objects import forwarded, moto_server
-from support.places import BucketPlace, LocalPlace, Place, parts_of, wait_until_unlocked
 from support.runs import damaged
-from support.service_machine import days, pairs, some_days, zones
+from support.service_machine import (
+    ATTRS,
+    DAY_FAULTS,
+    DAYS,
+    MOST,
+    PASSING,
+    TIMES,
+    as_row,
+    days,
+    pairs,
+    run_machine,
+    some_days,
+    zones,
+)
 
 import dataaccess as da
 

@@ -17,11 +17,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from support import kinds
-from support.changing_codes import ATTRS, as_row
+from support.environment import in_parts
 from support.folder_model import Row
-from support.machines import assert_hidden, run_machine
-from support.parts import in_parts
-from support.service_machine import ServiceMachine, days, some_days, zones
+from support.service_machine import ATTRS, ServiceMachine, as_row, assert_hidden, days, run_machine, some_days, zones
 
 import dataaccess as da
 

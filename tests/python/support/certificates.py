@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import ssl
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import trustme
@@ -21,8 +23,11 @@ def context(certificate: trustme.LeafCert, ciphers: str | None = None, **setting
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if ciphers is not None:
         made.set_ciphers(ciphers)
-    for name, value in settings.items():
-        setattr(made, name, value)
+    with warnings.catch_warnings():
+        # TLS 1.1 is deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for name, value in settings.items():
+            setattr(made, name, value)
     certificate.configure_cert(made)
     return made
 
@@ -66,3 +71,57 @@ def leaf(
 FOR_CLIENTS = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
 FOR_SERVERS = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
 AN_AUTHORITY = x509.BasicConstraints(ca=True, path_length=0)
+ANY_CIPHER = "ALL:@SECLEVEL=0"
+
+
+def without_chain(authority: trustme.CA) -> trustme.LeafCert:
+    """Of an authority between, which the server does not show."""
+    issued = authority.create_child_ca().issue_cert("localhost")
+    return trustme.LeafCert(issued.private_key_pem.bytes(), issued.cert_chain_pems[0].bytes(), [])
+
+
+def by_a_leaf(authority: trustme.CA) -> trustme.LeafCert:
+    """Of somebody who was never made an authority."""
+    issued = authority.issue_cert("localhost")
+    made = leaf(issued, FOR_SERVERS)
+    chain = [issued.cert_chain_pems[0].bytes()]
+    return trustme.LeafCert(made.private_key_pem.bytes(), made.cert_chain_pems[0].bytes(), chain)
+
+
+Server = Callable[[trustme.CA], ssl.SSLContext]
+
+# Servers that are refused, and the reported reasons, by the ids of the faults.
+CASES: dict[str, tuple[Server, str]] = {
+    "C6-unknown-authority": (lambda _: context(trustme.CA().issue_cert("localhost")), "unknown issuer"),
+    "C6-self-signed": (lambda _: context(leaf(None, FOR_SERVERS)), "unknown issuer"),
+    "C6-an-authority-as-server": (lambda ca: context(leaf(ca, AN_AUTHORITY)), "bad certificate"),
+    "C6-authority-between-not-shown": (lambda ca: context(without_chain(ca)), "unknown issuer"),
+    "C6-signed-by-no-authority": (lambda ca: context(by_a_leaf(ca)), "bad certificate"),
+    "C6-another-name": (lambda ca: context(ca.issue_cert("other.example.com")), "wrong name"),
+    "C6-an-address-instead-of-the-name": (lambda ca: context(ca.issue_cert("127.0.0.1")), "wrong name"),
+    "C6-no-name-but-the-common-one": (lambda ca: context(leaf(ca, FOR_SERVERS, names=())), "wrong name"),
+    "C6-expired": (lambda ca: context(ca.issue_cert("localhost", not_after=NOW - DAY)), "expired"),
+    "C6-not-yet-valid": (lambda ca: context(ca.issue_cert("localhost", not_before=NOW + DAY)), "not yet valid"),
+    "C6-for-clients": (lambda ca: context(leaf(ca, FOR_CLIENTS)), "bad certificate"),
+    "C6-a-weak-key": (lambda ca: context(leaf(ca, FOR_SERVERS, weak=True), ANY_CIPHER), "bad certificate"),
+    "C6-tls-1.1-only": (
+        lambda ca: context(ca.issue_cert("localhost"), ANY_CIPHER, maximum_version=ssl.TLSVersion.TLSv1_1),
+        "version",
+    ),
+    "C6-no-cipher-that-is-safe": (
+        lambda ca: context(
+            ca.issue_cert("localhost"), "AES128-SHA:@SECLEVEL=0", maximum_version=ssl.TLSVersion.TLSv1_2
+        ),
+        "refused",
+    ),
+    "C6-wants-a-certificate-of-ours": (
+        lambda ca: context(ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED),
+        "client certificate",
+    ),
+    "C6-wants-one-in-tls-1.2": (
+        lambda ca: context(
+            ca.issue_cert("localhost"), verify_mode=ssl.CERT_REQUIRED, maximum_version=ssl.TLSVersion.TLSv1_2
+        ),
+        "refused",
+    ),
+}

@@ -11,13 +11,14 @@ import asyncio
 import gzip
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from support import kinds
-from support.raw_server import Close, RawServer, http, reset
+from support.raw_server import RawServer, Responder, always, closing, http, reset, serving, silent
 
 import dataaccess as da
 
@@ -39,96 +40,52 @@ def rows_of(key: str) -> list[dict[str, Any]]:
     return rows
 
 
-Way = Callable[[Any, bytes, int], None]
-"""Fails on a connection with the response's body and the number of the attempt."""
-
-
 def part(body: bytes, attempt: int) -> bytes:
     """Some of the beginning: of each attempt another length, as two of the same would be final (H9)."""
     draw = random.Random(f"{len(body)}, attempt {attempt}")
     return body[: draw.randrange(len(body) // 16 - 1) * 16 + attempt % 16 + 1]
 
 
-def lost(connection: Any, _body: bytes, _attempt: int) -> None:
-    """Reset without a byte."""
-    reset(connection)
-
-
-def closed(_connection: Any, _body: bytes, _attempt: int) -> None:
-    """Closed without a byte."""
-    raise Close
-
-
-def cut(connection: Any, body: bytes, attempt: int) -> None:
-    """Closed within the body."""
-    connection.sendall(http(part(body, attempt), length=len(body)))
-    raise Close
-
-
-def cut_unnoticed(connection: Any, body: bytes, attempt: int) -> None:
-    """Complete, according to HTTP."""
-    connection.sendall(http(part(body, attempt)))
-
-
-def cut_packed(connection: Any, body: bytes, attempt: int) -> None:
-    """The same, of a compressed body."""
-    connection.sendall(http(part(gzip.compress(body), attempt), headers=("Content-Encoding: gzip",)))
-
-
-def busy(connection: Any, _body: bytes, _attempt: int) -> None:
-    """Without a word on when to come again, which would slow down all searches."""
-    connection.sendall(http(b"", "503 Busy"))
-
-
-def broken(connection: Any, _body: bytes, _attempt: int) -> None:
-    """An error of a gateway."""
-    connection.sendall(http(b"<html>bad gateway", "502 Bad Gateway", content_type="text/html"))
-
-
-def stalled(connection: Any, body: bytes, attempt: int) -> None:
-    """Silent within the body until the client gives up."""
-    connection.sendall(http(part(body, attempt), length=len(body)))
-    connection.recv(1)
-    raise Close
-
-
-# The failures, equally frequent, with the class that each raises.
-FAULTS: list[tuple[Way, type[da.DataAccessError]]] = [
-    (lost, kinds.Lost),
-    (closed, kinds.Lost),
-    (cut, kinds.Truncated),
-    (cut_unnoticed, kinds.Truncated),
-    (cut_packed, kinds.Truncated),
-    (busy, da.ThrottledError),
-    (broken, da.ServerError),
-    (stalled, da.RequestTimeoutError),
+Fault = tuple[Callable[[bytes, int], Responder], type[da.DataAccessError]]
+"""A responder that fails, of the body and the number of the attempt; and the class that it raises."""
+PACKED = ("Content-Encoding: gzip",)
+BROKEN = http(b"<html>bad gateway", "502 Bad Gateway", content_type="text/html")
+# Equally frequent.
+FAULTS: list[Fault] = [
+    (lambda _body, _attempt: lambda connection, _number: reset(connection), kinds.Lost),
+    (lambda _body, _attempt: closing(b""), kinds.Lost),
+    (lambda body, attempt: closing(http(part(body, attempt), length=len(body))), kinds.Truncated),
+    # Complete, according to HTTP; and so of a compressed body.
+    (lambda body, attempt: always(http(part(body, attempt))), kinds.Truncated),
+    (lambda body, attempt: always(http(part(gzip.compress(body), attempt), headers=PACKED)), kinds.Truncated),
+    # Without a word on when to come again, which would slow down all searches.
+    (lambda _body, _attempt: always(http(b"", "503 Busy")), da.ThrottledError),
+    (lambda _body, _attempt: always(BROKEN), da.ServerError),
+    (lambda body, attempt: silent(http(part(body, attempt), length=len(body))), da.RequestTimeoutError),
 ]
 
 
-def fault_of(key: str, attempt: int) -> tuple[Way, type[da.DataAccessError]] | None:
+def fault_of(key: str, attempt: int) -> Fault | None:
     """What goes wrong with this attempt, if anything does."""
     draw = random.Random(f"{key}, attempt {attempt}")
     return draw.choice(FAULTS) if draw.random() < SHARE else None
 
 
-@dataclass
-class Chaotic:
-    """Responses searches, most of them."""
+@contextmanager
+def chaotic() -> Iterator[RawServer]:
+    """Gives the rows of the key that a search asks for, or fails as its attempt must."""
 
-    server: RawServer = field(init=False)
-
-    def __call__(self, connection: Any, number: int) -> None:
-        """Gives the rows of the key, or fails as its attempt must."""
-        request = self.server.requests[number]
+    def respond(connection: Any, number: int) -> None:
+        request = server.requests[number]
         found = re.search(rb"key-[\w-]+", request.body)
         assert found is not None
         key, attempt = found[0].decode(), int(request.headers["x-request-id"].rpartition("-")[2])
-        whole = http(envelope(key))
-        fault = fault_of(key, attempt)
-        if fault is None:
-            connection.sendall(whole)
-        else:
-            fault[0](connection, whole.partition(b"\r\n\r\n")[2], attempt)
+        whole, fault = http(envelope(key)), fault_of(key, attempt)
+        respond_with = always(whole) if fault is None else fault[0](whole.partition(b"\r\n\r\n")[2], attempt)
+        respond_with(connection, number)
+
+    with serving(respond) as server:
+        yield server
 
 
 Outcome = tuple[int, type[da.DataAccessError] | None]
@@ -143,8 +100,8 @@ def outcome(key: str, retries: int, free: int) -> Outcome:
         fault = fault_of(key, attempt)
         if fault is None:
             return attempt, None
-        way, kind = fault
-        if free and way in {lost, closed}:
+        _, kind = fault
+        if free and kind is kinds.Lost:
             free -= 1
         elif counted == retries:
             return attempt, kind
@@ -159,8 +116,6 @@ def outcomes(key: str, retries: int) -> set[Outcome]:
 
 @dataclass
 class SearchOutcome:
-    """What became of a search."""
-
     key: str
     attempts: int
     error: da.DataAccessError | None
@@ -208,8 +163,6 @@ def by_threads(address: str, keys: Iterable[str], **options: Any) -> tuple[list[
 
 
 def by_tasks(address: str, keys: Iterable[str], **options: Any) -> tuple[list[SearchOutcome], Any]:
-    """Asks for each key with one `AsyncClient`; and its figures."""
-
     async def main() -> tuple[list[SearchOutcome], Any]:
         client = da.AsyncClient(address, token="tok", concurrency=CONCURRENCY, **options)
         places = asyncio.Semaphore(THREADS)

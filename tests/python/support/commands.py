@@ -1,14 +1,15 @@
-"""The command `dataaccess`, as a process of its own or in this one."""
+"""The command `dataaccess`, as a process of its own or in this one, and terminals in which people watch it."""
 
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
 
 import pytest
 
@@ -25,8 +26,6 @@ def run(*words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedP
 
 
 class Served:
-    """A running `dataaccess sandbox` and what it printed for the shell."""
-
     def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
         assert process.stdout
         self.process = process
@@ -41,7 +40,6 @@ class Served:
         return da.Client(self.exports["DATAACCESS_BASE_URL"], token=self.exports["DATAACCESS_TOKEN"])
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code and the standard error."""
         self.process.send_signal(number)
         rest, reported = self.process.communicate(timeout=5)
         assert rest == ""
@@ -79,3 +77,49 @@ def run_here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         return code, *capsys.readouterr()
 
     return run
+
+
+def open_terminal(columns: int) -> tuple[int, int]:
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, columns))
+    return ours, theirs
+
+
+@contextmanager
+def terminal() -> Iterator[Callable[[], str]]:
+    """Makes standard error a terminal. Gives what was written since the last time."""
+    ours, theirs = open_terminal(160)
+
+    def shown() -> str:
+        text = b""
+        while select.select([ours], [], [], 0.05)[0]:
+            text += os.read(ours, 65_536)
+        return text.decode()
+
+    try:
+        # A descriptor, not a path.
+        with open(theirs, "w", encoding="utf-8", buffering=1) as stream, redirect_stderr(stream):  # noqa: PTH123
+            yield shown
+    finally:
+        os.close(ours)
+
+
+def in_terminal(*words: str, columns: int = 100) -> tuple[int, str]:
+    """Runs `dataaccess` in a terminal of so many columns: its exit code, and all that it printed."""
+    ours, theirs = open_terminal(columns)
+    process = subprocess.Popen([*MODULE, *words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    printed = b""
+    with process:
+        try:
+            # Linux reports the end of a terminal as an error.
+            with suppress(OSError):
+                while piece := os.read(ours, 1 << 16):
+                    printed += piece
+            return process.wait(30), printed.decode().replace("\r\n", "\n")
+        finally:
+            process.kill()
+            os.close(ours)

@@ -13,7 +13,6 @@ from support.raw_server import RESPONSE, http
 
 
 def zstd(body: bytes) -> bytes:
-    """One frame of zstd."""
     packed: bytes = pa.Codec("zstd").compress(body, asbytes=True)
     return packed
 

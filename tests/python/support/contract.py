@@ -27,12 +27,10 @@ OPTIONS = {
 
 
 def calls(reader: str) -> list[Any]:
-    """The calls that a reader can say."""
     return [case for case in CONTRACT["calls"] if reader not in case.get("not", ())]
 
 
 def named(case: dict[str, Any]) -> str:
-    """The id of a test."""
     return str(case["name"])
 
 
@@ -86,7 +84,6 @@ def settings(case: dict[str, Any]) -> dict[str, str]:
 
 
 def words(case: dict[str, Any]) -> list[str]:
-    """The command of a call."""
     given, written = case["arguments"], texts(case)
     if case["call"] == "download_segment":
         return ["segment", written["export_id"]]
@@ -101,12 +98,10 @@ def words(case: dict[str, Any]) -> list[str]:
 
 
 def expected(case: dict[str, Any]) -> bytes:
-    """A response for a call."""
     return http(EXPORT) if case["call"] == "download_segment" else EMPTY
 
 
 def responses(reader: str) -> list[Any]:
-    """The responses that a reader is given."""
     return [case for case in CONTRACT["responses"] if reader not in case.get("not", ())]
 
 
@@ -123,7 +118,6 @@ def raw(case: dict[str, Any]) -> bytes:
 
 
 def responding(case: dict[str, Any]) -> Responder:
-    """Sends the bytes of a response, and closes the connection."""
     return closing(raw(case))
 
 

@@ -19,15 +19,12 @@ DAYS = da.days("2024-01-01", "2024-01-04")
 
 @dataclass(frozen=True)
 class Damage:
-    """A file, and what it holds instead."""
-
     name: str
     content: bytes
     where: str
 
 
 def scan_of(client: Any) -> Any:
-    """A scan of three tasks whose folder is small."""
     return client.scan_codes(["id", "pool_id"], allocated_time=DAYS)
 
 
@@ -46,7 +43,6 @@ def flips(folder: Path, chance: random.Random) -> Iterator[Damage]:
 
 
 def cuts(folder: Path) -> Iterator[Damage]:
-    """Each file cut after each of its bytes."""
     for path in parts(folder):
         content = path.read_bytes()
         for place in range(len(content)):

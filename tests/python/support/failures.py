@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from support.programs import free_port
-from support.raw_server import RESPONSE, always, closing, http, in_turn, resetting, serving, silent
+from support.raw_server import RESPONSE, Responder, always, closing, http, in_turn, resetting, serving, silent
 
 import dataaccess as da
 
@@ -36,7 +36,7 @@ DENIED = http({"code": 301, "message": "Permission denied", "data": "no"}, "403 
 BUSY = http(b"", "503 Busy", headers=("Retry-After: 0",))
 
 
-def echo(status: str) -> Any:
+def echo(status: str) -> Responder:
     """Says the token back, as a gateway in debug mode does."""
     return always(http(f"<pre>Authorization: Bearer {TOKEN}</pre>".encode(), status))
 
@@ -45,85 +45,75 @@ def echo(status: str) -> Any:
 STATUSES = ("200 OK", "400 Bad", "401 No", "403 No", "429 Slow", "500 Bad", "503 Down")
 
 
-def echo_of_all(status: str) -> Any:
+def echo_of_all(status: str) -> Responder:
     """Says the token and the headers back in each text that an error has, escaped as JSON may be."""
     said = f"bad Bearer {TOKEN} " + " ".join(HEADERS.values())
     body = json.dumps({"code": 4, "message": said, "data": said, "codeMessage": said}).replace("/", "\\/")
     return always(http(body.encode(), status, headers=(f"WWW-Authenticate: {said}", f"Proxy-Status: {said}")))
 
 
-def echo_in_envelope(code: int) -> Any:
+def echo_in_envelope(code: int) -> Responder:
     return always(http({"code": code, "message": f"no such token {TOKEN}", "data": None}, "400 Bad Request"))
 
 
-def echo_cut_by_the_excerpt(connection: Any, _number: int) -> None:
-    connection.sendall(http(b"x" * 185 + TOKEN.encode(), "500 Broken"))
-
-
-# The server's response, and the options that differ.
-RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
-    "nothing fails": (always(ROWS), {}),
-    "busy, then well": (in_turn(BUSY, ROWS), {}),
-    "refused token": (always(DENIED), {}),
-    "401": (always(http(b"", "401 Unauthorized")), {}),
-    "html 403": (always(http(b"<html>no", "403 Forbidden")), {}),
-    "500": (always(http(b"", "500 Broken")), {}),
-    "429": (always(http(b"", "429 Slow", headers=("Retry-After: 0",))), {}),
-    "redirect": (always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))), {}),
-    "closed": (closing(b""), {}),
-    "cut": (closing(ROWS[:-5]), {}),
-    "reset": (resetting(ROWS[:-5]), {}),
-    "half the headers": (closing(ROWS[:30]), {}),
-    "no http": (closing(b"220 mail ready\r\n\r\n"), {}),
-    "deadline": (silent(ROWS[:-5]), {"timeout": 0.2}),
-    "not json": (always(http(b"<html>login", content_type="text/html")), {}),
-    "broken json": (always(ROWS[:-1] + b"]"), {}),
-    "a value that is none": (always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")), {}),
-    "another shape": (always(http({"code": 200, "data": ROW})), {}),
-    "rows in a 400": (always(http({"rows": [{"id": ROW}]}, "400 Bad")), {}),
-    "rows in a 502": (always(http([ROW], "502 Bad")), {}),
-    "rows as text in a 500": (always(http(ROW.encode(), "500 Broken", content_type="text/csv")), {}),
-    "rows as text in a 200": (always(http(f"id\n{ROW}".encode(), content_type="text/csv")), {}),
-    "rows in place of a status": (always(http({"code": 200, "data": {"status": ROW, "data": []}})), {}),
-    "rows in place of a code": (always(http({"code": ROW, "data": []})), {}),
-    "rows in place of a message": (always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")), {}),
-    "too large": (always(ROWS), {"max_result_bytes": 20}),
-    **{f"echo of all in a {status}": (echo_of_all(status), {}) for status in STATUSES},
-    "echo in a 500": (echo("500 Broken"), {}),
-    "echo in a 400": (echo("400 Bad"), {}),
-    "echo in a 200": (echo("200 OK"), {}),
-    "echo in an envelope": (echo_in_envelope(400), {}),
-    "echo in a refusal": (echo_in_envelope(301), {}),
-    "echo in a URL": (
-        always(http(f"/login?token={quote(TOKEN, safe='').replace('-', '%2D')}".encode(), "400 Bad")),
-        {},
-    ),
-    "echo in base64": (always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")), {}),
-    "echo cut by the excerpt": (echo_cut_by_the_excerpt, {}),
+RESPONSES: dict[str, Responder] = {
+    "nothing fails": always(ROWS),
+    "busy, then well": in_turn(BUSY, ROWS),
+    "refused token": always(DENIED),
+    "401": always(http(b"", "401 Unauthorized")),
+    "html 403": always(http(b"<html>no", "403 Forbidden")),
+    "500": always(http(b"", "500 Broken")),
+    "429": always(http(b"", "429 Slow", headers=("Retry-After: 0",))),
+    "redirect": always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
+    "closed": closing(b""),
+    "cut": closing(ROWS[:-5]),
+    "reset": resetting(ROWS[:-5]),
+    "half the headers": closing(ROWS[:30]),
+    "no http": closing(b"220 mail ready\r\n\r\n"),
+    "deadline": silent(ROWS[:-5]),
+    "not json": always(http(b"<html>login", content_type="text/html")),
+    "broken json": always(ROWS[:-1] + b"]"),
+    "a value that is none": always(ROWS.replace(b'"}]', b'\\ud800"}]').replace(b"Length: ", b"Length: 0")),
+    "another shape": always(http({"code": 200, "data": ROW})),
+    "rows in a 400": always(http({"rows": [{"id": ROW}]}, "400 Bad")),
+    "rows in a 502": always(http([ROW], "502 Bad")),
+    "rows as text in a 500": always(http(ROW.encode(), "500 Broken", content_type="text/csv")),
+    "rows as text in a 200": always(http(f"id\n{ROW}".encode(), content_type="text/csv")),
+    "rows in place of a status": always(http({"code": 200, "data": {"status": ROW, "data": []}})),
+    "rows in place of a code": always(http({"code": ROW, "data": []})),
+    "rows in place of a message": always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")),
+    "too large": always(ROWS),
+    **{f"echo of all in a {status}": echo_of_all(status) for status in STATUSES},
+    "echo in a 500": echo("500 Broken"),
+    "echo in a 400": echo("400 Bad"),
+    "echo in a 200": echo("200 OK"),
+    "echo in an envelope": echo_in_envelope(400),
+    "echo in a refusal": echo_in_envelope(301),
+    "echo in a URL": always(http(f"/login?token={quote(TOKEN, safe='').replace('-', '%2D')}".encode(), "400 Bad")),
+    "echo in base64": always(http(b64encode(f"Bearer {TOKEN}".encode()), "400 Bad")),
+    "echo cut by the excerpt": always(http(b"x" * 185 + TOKEN.encode(), "500 Broken")),
 }
+# Those that differ.
+OPTIONS: dict[str, dict[str, Any]] = {"deadline": {"timeout": 0.2}, "too large": {"max_result_bytes": 20}}
+
+SITE = "https://cdp.example.com"
+
+
+def _client(address: str, **options: Any) -> da.Client:
+    return da.Client(address, **{"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options})
 
 
 def _ask(client: da.Client) -> object:
     return client.search_items("customer", ["id"], da.col("id").equals(ASKED))
 
 
-def _client(address: str, **options: Any) -> da.Client:
-    given = {"token": TOKEN, "retry_for": 0.05, "headers": HEADERS, **options}
-    return da.Client(address, **given)
+def _scan(client: da.Client, **options: Any) -> da.Scan:
+    return client.scan_items("customer", ["id"], da.col("id").equals(ASKED), **options)
 
 
-def _responded(name: str) -> object:
-    respond, options = RESPONSES[name]
+def _served(respond: Responder, use: Callable[[da.Client], object] = _ask, **options: Any) -> object:
     with serving(respond) as server:
-        return _ask(_client(server.base_url, **options))
-
-
-def _refused() -> object:
-    return _ask(_client(f"http://127.0.0.1:{free_port()}"))
-
-
-def _unknown_host() -> object:
-    return _ask(_client("https://cdp.invalid", retry_for=0))
+        return use(_client(server.base_url, **options))
 
 
 def _no_tls() -> object:
@@ -131,87 +121,50 @@ def _no_tls() -> object:
         return _ask(_client(server.base_url.replace("http:", "https:"), timeout=0.5))
 
 
-def _proxy_refused() -> object:
-    proxy = f"http://user:{PASSWORD}@127.0.0.1:{free_port()}"
-    return _ask(_client("https://cdp.example.com", proxy=proxy, retry_for=0))
+def _proxied(respond: Responder, address: str = SITE, **options: Any) -> object:
+    with serving(respond) as server:
+        proxy = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
+        return _ask(_client(address, proxy=proxy, retry_for=0, **options))
 
 
-def _proxy_says_no() -> object:
-    with serving(always(http(b"", "407 Who are you"))) as server:
-        address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("https://cdp.example.com", proxy=address, retry_for=0))
-
-
-def _proxy_echoes() -> object:
-    with serving(always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad"))) as server:
-        address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retry_for=0))
-
-
-def _plain_http() -> object:
-    return _client("http://cdp.example.com")
-
-
-def _bad_header() -> object:
-    return _client("https://cdp.example.com", headers={"X-Api-Key": f"{KEY}\r\nX-Evil: 1"})
-
-
-def _bad_token() -> object:
-    return _client("https://cdp.example.com", token=f"{TOKEN}\r\n")
-
-
-def _bad_token_of_a_callable() -> object:
-    with serving(always(ROWS)) as server:
-        return _ask(_client(server.base_url, token=lambda: f"{TOKEN}\n"))
-
-
-def _callable_that_raises() -> object:
-    def token() -> str:
-        raise LookupError("no vault")
-
-    with serving(always(ROWS)) as server:
-        return _ask(_client(server.base_url, token=token))
-
-
-def _validation() -> object:
-    return _client("https://cdp.example.com").search_codes(allocated_time=da.on("2024-01-15"), code_status=7)
+def _no_vault() -> str:
+    raise LookupError("no vault")
 
 
 def _closed() -> object:
-    client = _client("https://cdp.example.com")
+    client = _client(SITE)
     client.close()
     return _ask(client)
 
 
-def _stream_breaks_off() -> object:
-    rows = b",".join([b'{"id":"%s"}' % ROW.encode()] * 300)
-    with serving(closing(http(b'{"code":200,"data":{"status":true,"data":[' + rows))) as server:
-        return list(
-            _client(server.base_url).scan_items("customer", ["id"], da.col("id").equals(ASKED)).batches(max_rows=100)
-        )
-
-
-def _misfit() -> object:
-    rows = b'{"id":1},{"id":"%s"}' % ROW.encode()
-    with serving(always(http(b'{"code":200,"data":{"status":true,"data":[' + rows + b"]}}"))) as server:
-        where = da.col("id").equals(ASKED)
-        scan = _client(server.base_url).scan_items("customer", ["id"], where, schema={"id": "int64"})
-        return scan.to_arrow()
-
-
+_BEGINNING = b'{"code":200,"data":{"status":true,"data":['
 OTHERS: dict[str, Callable[[], object]] = {
-    name.removeprefix("_").replace("_", " "): act
-    for name, act in list(globals().items())
-    if name.startswith("_")
-    and not name.startswith("__")
-    and callable(act)
-    and act is not _ask
-    and name not in {"_client", "_responded"}
+    "refused": lambda: _ask(_client(f"http://127.0.0.1:{free_port()}")),
+    "unknown host": lambda: _ask(_client("https://cdp.invalid", retry_for=0)),
+    "no tls": _no_tls,
+    "proxy refused": lambda: _ask(_client(SITE, proxy=f"http://user:{PASSWORD}@127.0.0.1:{free_port()}", retry_for=0)),
+    "proxy says no": lambda: _proxied(always(http(b"", "407 Who are you"))),
+    "proxy echoes": lambda: _proxied(
+        always(http(f"Bearer {TOKEN} {PASSWORD} {KEY}".encode(), "502 Bad")), "http://cdp.example.com", allow_http=True
+    ),
+    "plain http": lambda: _client("http://cdp.example.com"),
+    "bad header": lambda: _client(SITE, headers={"X-Api-Key": f"{KEY}\r\nX-Evil: 1"}),
+    "bad token": lambda: _client(SITE, token=f"{TOKEN}\r\n"),
+    "bad token of a callable": lambda: _served(always(ROWS), token=lambda: f"{TOKEN}\n"),
+    "callable that raises": lambda: _served(always(ROWS), token=_no_vault),
+    "validation": lambda: _client(SITE).search_codes(allocated_time=da.on("2024-01-15"), code_status=7),
+    "closed": _closed,
+    "stream breaks off": lambda: _served(
+        closing(http(_BEGINNING + b",".join([b'{"id":"%s"}' % ROW.encode()] * 300))),
+        lambda client: list(_scan(client).batches(max_rows=100)),
+    ),
+    "misfit": lambda: _served(
+        always(http(_BEGINNING + b'{"id":1},{"id":"%s"}]}}' % ROW.encode())),
+        lambda client: _scan(client, schema={"id": "int64"}).to_arrow(),
+    ),
 }
 
-
 # Where a user can put a secret by mistake, or has to: none is shown when the value is refused.
-SITE = "https://cdp.example.com"
 # WHATWG URL, section 4.4: a host with a full-width `@` is read as one with `@`.
 ADDRESSES = [
     f"https://user:{PASSWORD}@cdp.example.com",
@@ -263,7 +216,6 @@ STORE_CALLS: dict[str, Callable[[Any, str], object]] = {
 
 
 def _by_variable(name: str, value: str, **options: Any) -> object:
-    """A client whose setting is a variable of the environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name, value)
         return da.Client(options.pop("address", SITE), token=TOKEN, **options)
@@ -331,11 +283,11 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            OTHERS[name]() if name in OTHERS else _responded(name)
+            OTHERS[name]() if name in OTHERS else _served(RESPONSES[name], **OPTIONS.get(name, {}))
         except BaseException as error:
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]
 
 
-def throttled(*headers: str, status: str = "429 Slow") -> bytes:
-    return http(b"", status, headers=headers)
+def throttled(*headers: str) -> bytes:
+    return http(b"", "429 Slow", headers=headers)

@@ -5,7 +5,6 @@ The folder is on this machine or in a bucket, and a run is a call or a command.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,18 +14,100 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from io import BytesIO
-from time import sleep
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pyarrow.parquet as pq
 from support import kinds
-from support.changing_codes import ATTRS, as_row
 from support.folder_model import FolderModel, Order, Part
-from support.machines import assert_hidden
-from support.places import Place, parts_of
-from support.service_machine import ServiceMachine
+from support.objects import Store
+from support.runs import record_of
+from support.service_machine import ATTRS, ServiceMachine, as_row, assert_hidden
 
 import dataaccess as da
+
+LOCK = ".dataaccess/lock"
+
+
+class LocalPlace:
+    """A folder of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.url = path, str(path)
+
+    def files(self) -> dict[str, bytes]:
+        paths = [path for path in self.path.rglob("*") if path.is_file()]
+        return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in paths}
+
+    def write(self, name: str, content: bytes | None) -> None:
+        if content is None:
+            (self.path / name).unlink()
+        else:
+            (self.path / name).write_bytes(content)
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def unlock(self) -> None:
+        """Removes the lock of a run that was killed: here it ends with its process."""
+
+    def is_locked(self) -> bool:
+        """Whether a run holds the lock."""
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        lock = self.path / LOCK
+        if not lock.exists():
+            return False
+        with lock.open() as file:
+            try:
+                flock(file, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+
+class BucketPlace:
+    """The same in an object store, whose settings are in the environment."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store, self.name, self.url = store, name, store.url(name)
+
+    def files(self) -> dict[str, bytes]:
+        names = [name for name in self.store.names() if name.startswith(f"{self.name}/")]
+        return {name.removeprefix(f"{self.name}/"): self.store.get(name) for name in names}
+
+    def write(self, name: str, content: bytes | None) -> None:
+        if content is None:
+            self.store.delete(f"{self.name}/{name}")
+        else:
+            self.store.put(f"{self.name}/{name}", content)
+
+    def exists(self) -> bool:
+        return bool(self.files())
+
+    def unlock(self) -> None:
+        if self.is_locked():
+            self.write(LOCK, None)
+
+    def is_locked(self) -> bool:
+        return LOCK in self.files()
+
+
+Place = LocalPlace | BucketPlace
+
+
+def parts_of(place: Place) -> dict[str, bytes]:
+    return {name: content for name, content in place.files().items() if name.endswith(".parquet")}
+
+
+def wait_until_unlocked(place: Place) -> None:
+    """Waits for the tasks in flight of a run that was stopped: until they end, its folder is locked."""
+    until = monotonic() + 30
+    while place.is_locked():
+        assert monotonic() < until
+        sleep(0.001)
+
 
 # Runs a command: its exit code, its output, and its standard error.
 Command = Callable[..., tuple[int, str, str]]
@@ -39,8 +120,6 @@ class Stopped(Exception):
 
 
 class FolderMachine(ServiceMachine):
-    """The folder and its model."""
-
     def __init__(self, place: Place, command: Command) -> None:
         super().__init__()
         self.place, self.command, self.model = place, command, FolderModel()
@@ -137,7 +216,7 @@ class FolderMachine(ServiceMachine):
         return replace(wanted, requested_at=found.requested_at) if is_now else wanted
 
     def read(self, content: bytes) -> Part:
-        record = json.loads(pq.read_metadata(BytesIO(content)).metadata[b"dataaccess.task"])["record"]
+        record = record_of(BytesIO(content))
         rows = pq.read_table(BytesIO(content), partitioning=None).to_pylist()
         time = datetime.fromtimestamp(record["requested_at"] / 1000, UTC)
         doubt: Any = "kept" if record.get("is_refused") else "less" if record.get("doubts") else "none"

@@ -62,8 +62,6 @@ class Refresh:
 
 @dataclass(frozen=True)
 class Order:
-    """The arguments of a run."""
-
     days: tuple[date, ...]
     zone: tzinfo
     refresh: Refresh | None = None
@@ -95,7 +93,6 @@ class Order:
         return part.doubt != "none" or (self.is_capped(part.rows) and not part.is_accepted)
 
     def named(self, which: Refresh | None) -> set[date]:
-        """The days that an argument names."""
         return set() if which is None else which.chosen(self)
 
 

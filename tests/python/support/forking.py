@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import dataaccess as da
 
@@ -48,19 +48,6 @@ def count(client: da.Client) -> int:
 
 
 @contextmanager
-def idle(_client: da.Client) -> Iterator[None]:
-    """Nothing is in flight."""
-    yield
-
-
-@contextmanager
-def in_a_call(client: da.Client) -> Iterator[None]:
-    """Another thread makes one call after the other."""
-    with _working(lambda: count(client)):
-        yield
-
-
-@contextmanager
 def in_a_scan(client: da.Client) -> Iterator[None]:
     """A stream is half read, by this thread, and the parent reads on after the fork."""
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
@@ -72,23 +59,7 @@ def in_a_scan(client: da.Client) -> Iterator[None]:
 
 
 @contextmanager
-def in_many_threads(client: da.Client) -> Iterator[None]:
-    """Threads that connect, search and download at once: some lock is held at any moment."""
-
-    def work() -> None:
-        mine = client.with_options(timeout=30)
-        assert count(mine)
-        assert client.download_segment(5637051)["code"] == 200
-
-    with _working(work, threads=4):
-        yield
-
-
-STATES = {"idle": idle, "in a call": in_a_call, "in a scan": in_a_scan, "in many threads": in_many_threads}
-
-
-@contextmanager
-def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
+def working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
     """Threads that act until the block ends, and whose failures are the block's."""
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -111,6 +82,26 @@ def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
         for thread in working:
             thread.join()
     assert failures == []
+
+
+def in_many_threads(client: da.Client) -> AbstractContextManager[None]:
+    """Threads that connect, search and download at once: some lock is held at any moment."""
+
+    def work() -> None:
+        mine = client.with_options(timeout=30)
+        assert count(mine)
+        assert client.download_segment(5637051)["code"] == 200
+
+    return working(work, threads=4)
+
+
+STATES: dict[str, Callable[[da.Client], AbstractContextManager[None]]] = {
+    "idle": lambda _client: nullcontext(),
+    # One call after the other, of another thread.
+    "in a call": lambda client: working(lambda: count(client)),
+    "in a scan": in_a_scan,
+    "in many threads": in_many_threads,
+}
 
 
 def forked(state: str, sandbox: da.Sandbox) -> float:

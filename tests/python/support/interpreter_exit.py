@@ -11,7 +11,8 @@ import dataaccess as da
 warnings.simplefilter("ignore", da.SandboxWarning)
 everything = da.after("2024-01-01")
 """
-DAEMONS = """
+WORKS = {
+    "daemons": """
 client = da.Client("sandbox:demo?until=2024-02-29")
 def work():
     while True:
@@ -19,8 +20,8 @@ def work():
 for _ in range(3):
     threading.Thread(target=work, daemon=True).start()
 time.sleep({pause})
-"""
-THREADS = """
+""",
+    "threads": """
 client = da.Client("sandbox:demo?until=2024-02-29")
 end = time.monotonic() + {pause}
 def work():
@@ -28,24 +29,24 @@ def work():
         client.search_codes(["id"], allocated_time=everything)
 for _ in range(3):
     threading.Thread(target=work).start()
-"""
-LOOP_CLOSED_EARLY = """
+""",
+    "loop": """
 client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 async def main():
     for _ in range(20):
         asyncio.ensure_future(client.search_codes(allocated_time=everything))
     await asyncio.sleep({pause})
 asyncio.run(main())
-"""
-LOOP_LEFT_OPEN = """
+""",
+    "open loop": """
 client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 loop = asyncio.new_event_loop()
 loop.set_exception_handler(lambda *_: None)
 tasks = [loop.create_task(client.search_codes(allocated_time=everything)) for _ in range(20)]
 loop.run_until_complete(asyncio.sleep({pause}))
-"""
-# The token is a good one: on a busy machine the call may end before the program, and must end well.
-TOKEN_CALLABLE = """
+""",
+    # The token is a good one: on a busy machine the call may end before the program, and must end well.
+    "token": """
 service = da.Sandbox.demo(until="2024-02-29")
 good = service.issue_token()
 def token():
@@ -54,13 +55,13 @@ def token():
 client = da.Client(service.base_url, token=token)
 threading.Thread(target=client.download_segment, args=(5637051,), daemon=True).start()
 time.sleep({pause} / 2)
-"""
-STREAM = """
+""",
+    "stream": """
 batches = da.Client("sandbox:demo?until=2024-02-29").scan_codes(allocated_time=everything).batches(max_rows=100)
 next(batches)
 time.sleep({pause})
-"""
-LOGGING = """
+""",
+    "logging": """
 logging.basicConfig(filename="/dev/null", level=logging.DEBUG)
 client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 def work():
@@ -70,16 +71,7 @@ def work():
     asyncio.run(main())
 threading.Thread(target=work, daemon=True).start()
 time.sleep({pause})
-"""
-
-WORKS = {
-    "daemons": DAEMONS,
-    "threads": THREADS,
-    "loop": LOOP_CLOSED_EARLY,
-    "open loop": LOOP_LEFT_OPEN,
-    "token": TOKEN_CALLABLE,
-    "stream": STREAM,
-    "logging": LOGGING,
+""",
 }
 
 

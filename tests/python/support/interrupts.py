@@ -1,8 +1,10 @@
-"""Ctrl-C while a call is in some state: how late the call is ended, and whether the server has seen it."""
+"""Calls that Ctrl-C or asyncio ends in some state: how late they end, and whether the server has seen it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 import signal
 import socket
 import threading
@@ -15,13 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from support.raw_server import ENTRY, EXPORT, RawServer, http, serving
+from support.raw_server import EXPORT, RawServer, http, serving
 from support.searches import search
 from support.streams import gone
 
 import dataaccess as da
 
-RUNNING = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
 HEAD = b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}'
 
 
@@ -66,7 +67,7 @@ half = Service(http()[:-10])
 few_rows = Service(HEAD + b',{"id":"another row"}' * 200)
 endless = Service(HEAD, rows)
 busy = Service(http(b"", "503 Busy", headers=("Retry-After: 20",)), idle)
-running = Service(http(RUNNING), idle)
+running = Service(http(EXPORT), idle)
 
 
 def scan(client: da.Client) -> da.Scan:
@@ -190,3 +191,41 @@ def seconds_until_interrupted(act: Callable[[], object], ready: Callable[[], boo
         thread.join()
     assert sent, "the call did not come to the state within 10 s"
     return end - sent[0]
+
+
+WHOLE = http({"code": 200, "data": {"status": True, "data": [{"id": f"row {number}"} for number in range(2_000)]}})
+
+
+def in_pieces(connection: Any, _number: int) -> None:
+    """A response that takes a while, and ends before its end; then nothing until the other side has gone."""
+    time.sleep(0.01)
+    for start in range(0, len(WHOLE) - 100, 10_000):
+        connection.sendall(WHOLE[start : min(start + 10_000, len(WHOLE) - 100)])
+        time.sleep(0.002)
+    while connection.recv(1024):
+        pass
+
+
+def seconds_until_closed(trials: int, seed: int) -> list[float]:
+    """Cancels so many calls, each at its moment, and measures each until no connection is open."""
+    late: list[float] = []
+    chance = random.Random(seed)
+
+    async def main() -> None:
+        with serving(in_pieces) as server:
+            client = da.AsyncClient(server.base_url, token="tok")
+            for _ in range(trials):
+                call = client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+                task = asyncio.create_task(call)
+                await asyncio.sleep(chance.uniform(0, 0.06))
+                task.cancel()
+                cancelled = time.monotonic()
+                await asyncio.wait([task])
+                assert task.cancelled()
+                while server.open and time.monotonic() - cancelled < 5:
+                    await asyncio.sleep(0.001)
+                assert server.open == 0
+                late.append(time.monotonic() - cancelled)
+
+    asyncio.run(main())
+    return late

@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from support.forking import working
 from support.runs import rows_in, tasks_done
 
 import dataaccess as da
@@ -51,8 +51,6 @@ print("report", len(report.files), report.rows, flush=True)
 
 @dataclass
 class Killed:
-    """What became of the runs."""
-
     kills: int = 0
     refusals: int = 0
     failures: int = 0
@@ -62,7 +60,6 @@ class Killed:
 
 
 def codes(tasks: int) -> list[dict[str, Any]]:
-    """Some codes of each day."""
     days = [FIRST + timedelta(number) for number in range(tasks)]
     return [
         {
@@ -80,7 +77,6 @@ def codes(tasks: int) -> list[dict[str, Any]]:
 @contextmanager
 def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iterator[None]:
     """Makes about one response of five fail in some way, within a block."""
-    stop = threading.Event()
 
     def failure() -> Fault:
         kind: FaultKind = chance.choice(["status", "cut", "reset"])
@@ -90,26 +86,19 @@ def failing(service: da.Sandbox, chance: random.Random, results: Killed) -> Iter
         return service.fault(kind, times=1, after=after, after_bytes=chance.choice([None, chance.randrange(300)]))
 
     def fail() -> None:
-        while not stop.is_set():
-            with failure() as fault:
-                # The request that it met may be one of a process that is dead.
-                until = time.monotonic() + 1
-                while not fault.hits and not stop.is_set() and time.monotonic() < until:
-                    stop.wait(0.005)
-                results.failures += fault.hits
+        with failure() as fault:
+            # The request that it met may be one of a process that is dead.
+            until = time.monotonic() + 1
+            while not fault.hits and time.monotonic() < until:
+                time.sleep(0.005)
+            results.failures += fault.hits
 
-    thread = threading.Thread(target=fail)
-    thread.start()
-    try:
+    with working(fail):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 @contextmanager
 def child(service: da.Sandbox, token: str, folder: Path, tasks: int) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs, and is gone at the end of the block."""
     command = [sys.executable, "-c", CHILD, service.base_url, str(folder), str(FIRST), str(FIRST + timedelta(tasks))]
     environment = {**os.environ, "DATAACCESS_TOKEN": token}
     with subprocess.Popen([*command, str(CONCURRENCY)], env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -143,7 +132,6 @@ def tasks_asked(service: da.Sandbox) -> set[int]:
 
 
 def place_of(task: str) -> int:
-    """The place of a task among all, by its day."""
     return (date.fromisoformat(task[:10]) - FIRST).days
 
 

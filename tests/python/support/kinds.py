@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import dataaccess as da
 
@@ -18,67 +18,32 @@ class _Kind(type):
         )
 
 
-class Tls(da.ConnectError, metaclass=_Kind):
-    phase = "tls"
+_KINDS: list[type[da.DataAccessError]] = []
+_Error = TypeVar("_Error", bound=da.DataAccessError)
 
 
-class Proxy(da.ConnectError, metaclass=_Kind):
-    phase = "proxy"
+def _kind(name: str, base: type[_Error], **fields: object) -> type[_Error]:
+    made = cast("type[_Error]", _Kind(name, (base,), fields))
+    _KINDS.append(made)
+    return made
 
 
-class Lost(da.ConnectionLostError, metaclass=_Kind):
-    reason = "lost"
-
-
-class Truncated(da.ConnectionLostError, metaclass=_Kind):
-    reason = "truncated"
-
-
-class Malformed(da.ConnectionLostError, metaclass=_Kind):
-    reason = "malformed"
-
-
-class Redirect(da.RequestRejectedError, metaclass=_Kind):
-    status: int | None = range(300, 400)  # type: ignore[assignment] # any of them
-
-
-class NotJson(da.ResponseError, metaclass=_Kind):
-    reason = "not_json"
-
-
-class InvalidJson(da.ResponseError, metaclass=_Kind):
-    reason = "invalid_json"
-
-
-class Envelope(da.ResponseError, metaclass=_Kind):
-    reason = "envelope"
-
-
-class Record(da.ResponseError, metaclass=_Kind):
-    reason = "record"
-
-
-class TooLarge(da.ResponseError, metaclass=_Kind):
-    reason = "too_large"
-
-
-class Mismatch(da.FolderError, metaclass=_Kind):
-    reason = "mismatch"
-
-
-class Corrupt(da.FolderError, metaclass=_Kind):
-    reason = "corrupt"
-
-
-_KINDS = (
-    *(Tls, Proxy, Lost, Truncated, Malformed, Redirect),
-    *(NotJson, InvalidJson, Envelope, Record, TooLarge),
-    *(Mismatch, Corrupt),
-)
+Tls = _kind("Tls", da.ConnectError, phase="tls")
+Proxy = _kind("Proxy", da.ConnectError, phase="proxy")
+Lost = _kind("Lost", da.ConnectionLostError, reason="lost")
+Truncated = _kind("Truncated", da.ConnectionLostError, reason="truncated")
+Malformed = _kind("Malformed", da.ConnectionLostError, reason="malformed")
+Redirect = _kind("Redirect", da.RequestRejectedError, status=range(300, 400))
+NotJson = _kind("NotJson", da.ResponseError, reason="not_json")
+InvalidJson = _kind("InvalidJson", da.ResponseError, reason="invalid_json")
+Envelope = _kind("Envelope", da.ResponseError, reason="envelope")
+Record = _kind("Record", da.ResponseError, reason="record")
+TooLarge = _kind("TooLarge", da.ResponseError, reason="too_large")
+Mismatch = _kind("Mismatch", da.FolderError, reason="mismatch")
+Corrupt = _kind("Corrupt", da.FolderError, reason="corrupt")
 
 
 def kind_of(error: BaseException) -> type[BaseException]:
-    """The kind of an error, or its class if that has no kinds."""
     return next((kind for kind in _KINDS if isinstance(error, kind)), type(error))
 
 

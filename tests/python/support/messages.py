@@ -12,10 +12,9 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import count
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,8 @@ VARYING = (
 )
 
 
-@dataclass(frozen=True)
-class Case:
-    """What a user did. It raises, warns, or returns the lines that a program showed."""
-
-    label: str
-    act: Callable[[User], object]
+# What a user did. It raises, warns, or returns the lines that a program showed.
+Act = Callable[["User"], object]
 
 
 class Shown(str):
@@ -81,11 +76,9 @@ class User:
 
     @cached_property
     def client(self) -> da.Client:
-        """A client of the demo data."""
         return da.Client(self.sandbox.base_url, token=self.sandbox.issue_token())
 
     def file(self, name: str, content: str | bytes = "", mode: int = 0o644) -> Path:
-        """A file in the folder."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -93,7 +86,6 @@ class User:
         return path
 
     def profiles(self, content: str) -> None:
-        """The file of profiles."""
         self.file("dataaccess/config.toml", content, 0o600)
 
     @contextmanager
@@ -102,21 +94,17 @@ class User:
         with serving(always(response) if isinstance(response, bytes) else response) as server:
             yield client_of(server, **options)
 
-    def command(self, *words: str, stdin: bytes = b"", service: str | None = "demo") -> Shown:
+    def command(self, *words: str, service: str | None = "demo") -> Shown:
         """The exit code of a command and what it printed to standard error."""
         if service is not None:
             address = self.sandbox.base_url if service == "demo" else service
             self.patch.setenv("DATAACCESS_BASE_URL", address)
             self.patch.setenv("DATAACCESS_TOKEN", self.sandbox.issue_token() if service == "demo" else TOKEN)
-        output, reported = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-        with self.patch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-            patch.setattr(sys, "stdout", output)
-            patch.setattr(sys, "stderr", reported)
+        with self.patch.context() as patch, redirect_stderr(io.StringIO()) as reported:
+            for name in ("stdin", "stdout"):
+                patch.setattr(sys, name, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
             code = main(words)
-        buffer = reported.buffer
-        assert isinstance(buffer, io.BytesIO)
-        return Shown(f"exit {code}: {buffer.getvalue().decode()}".rstrip(" :"))
+        return Shown(f"exit {code}: {reported.getvalue()}".rstrip(" :"))
 
 
 def program(text: str, *arguments: str) -> Shown:
@@ -129,26 +117,12 @@ def program(text: str, *arguments: str) -> Shown:
 
 
 def client_of(server: RawServer, **options: Any) -> da.Client:
-    """A client of a raw server; it does not retry."""
     return da.Client(server.base_url, **{"token": TOKEN, "retry_for": 0, **options})
 
 
 def ask(client: Any) -> object:
     """A search for which a server may send anything."""
     return client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
-
-
-def responses(table: dict[str, bytes | Responder], use: Callable[[Any], object] = ask, **options: Any) -> list[Case]:
-    """A case for each response of a service, by what it is."""
-
-    def case(label: str, response: bytes | Responder) -> Case:
-        def act(user: User) -> object:
-            with user.served(response, **options) as client:
-                return use(client)
-
-        return Case(label, act)
-
-    return [case(label, response) for label, response in table.items()]
 
 
 def data(value: object) -> bytes:
@@ -161,9 +135,9 @@ class Cases:
     """The cases of a heading: functions by their label, and what the calls use that stand in the file itself."""
 
     names: Callable[[User], dict[str, Any]] = lambda _user: {}
-    acts: dict[str, Callable[[User], object]] = field(default_factory=dict)
+    acts: dict[str, Act] = field(default_factory=dict)
 
-    def act(self, label: str) -> Callable[[User], object]:
+    def act(self, label: str) -> Act:
         """What a label stands for: a function that has it, a command line or a call."""
         if label in self.acts:
             return self.acts[label]
@@ -182,57 +156,50 @@ class Cases:
 
         return call
 
-    def of(self, label: str) -> Callable[[Callable[[User], object]], Callable[[User], object]]:
+    def of(self, label: str) -> Callable[[Act], Act]:
         """Adds a function as the case with this label."""
 
-        def add(act: Callable[[User], object]) -> Callable[[User], object]:
-            self.add([Case(label, act)])
+        def add(act: Act) -> Act:
+            assert label not in self.acts, label
+            self.acts[label] = act
             return act
 
         return add
 
-    def table(self, acts: dict[str, Callable[[User], object]]) -> None:
-        """Adds functions by their labels."""
-        self.add([Case(label, act) for label, act in acts.items()])
+    def table(self, acts: dict[str, Act]) -> None:
+        for label, act in acts.items():
+            self.of(label)(act)
 
-    def add(self, cases: list[Case]) -> None:
-        """Adds cases."""
-        for case in cases:
-            assert case.label not in self.acts, case.label
-            self.acts[case.label] = case.act
+    def responses(
+        self, table: dict[str, bytes | Responder], use: Callable[[Any], object] = ask, **options: Any
+    ) -> None:
+        """Adds a case for each response of a service, by what it is."""
 
+        def act(user: User, response: bytes | Responder) -> object:
+            with user.served(response, **options) as client:
+                return use(client)
 
-class _Records(logging.Handler):
-    """Log records as lines."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+        self.table({label: partial(act, response=response) for label, response in table.items()})
 
 
 @contextmanager
-def logged(level: int) -> Iterator[list[str]]:
-    """The log records of a block as lines."""
-    logger, handler = logging.getLogger("dataaccess"), _Records()
+def logged(level: int) -> Iterator[io.StringIO]:
+    """The log records of a block, a line each."""
+    logger, handler = logging.getLogger("dataaccess"), logging.StreamHandler(text := io.StringIO())
+    handler.setFormatter(logging.Formatter("{levelname} {name}: {message}", style="{"))
     before = logger.level
     logger.addHandler(handler)
     logger.setLevel(level)
     try:
-        yield handler.lines
+        yield text
     finally:
         logger.removeHandler(handler)
         logger.setLevel(before)
 
 
-_NUMBERS = count()
-
-
-def messages_of(act: Callable[[User], object], sandbox: da.Sandbox, root: Path) -> list[str]:
+def messages_of(act: Act, sandbox: da.Sandbox, root: Path) -> list[str]:
     """What a user sees: warnings, then what was raised or shown."""
-    folder = root / f"case-{next(_NUMBERS)}"
+    folder = root / f"case-{len(list(root.iterdir()))}"
     folder.mkdir()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -269,7 +236,6 @@ def normal(line: str, folder: Path) -> str:
 
 
 def entry(label: str, lines: list[str]) -> str:
-    """A case as text."""
     wrapped = [textwrap.fill(line, WIDTH, initial_indent="    ", subsequent_indent="      ", **_WRAP) for line in lines]
     first = textwrap.fill(label, WIDTH, subsequent_indent="  ", **_WRAP)
     return "\n".join([first, *wrapped])

@@ -27,7 +27,6 @@ _write: Any = nbformat.write
 
 
 def read(path: Path) -> Any:
-    """The notebook as it is stored."""
     return _read(path, as_version=4)
 
 
@@ -72,7 +71,6 @@ def shown(notebook: Any) -> dict[str, list[Any]]:
 
 
 def pictures(notebook: Any) -> int:
-    """The number of pictures."""
     return sum("image/png" in output.get("data", {}) for cell in _code(notebook) for output in cell.outputs)
 
 
@@ -96,7 +94,6 @@ def _without_figures(text: str, cell: Any) -> str:
 
 
 def store() -> None:
-    """Runs each notebook and stores it with its outputs."""
     for path in NOTEBOOKS:
         _write(without_errors(run(path)), path)
         print(f"{path.name}: {pictures(read(path))} pictures")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import http.client
 import re
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from html import unescape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.client import HTTPConnection, HTTPResponse
 from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from support.raw_server import Close, Request, http, serving
 
 KEY = "AKIATESTTESTTESTTEST"
 SECRET = "s3cret-of-the-tests-0123456789"
@@ -44,16 +45,6 @@ def moto_server() -> Iterator[int]:
             process.kill()
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request to the store."""
-
-    method: str
-    path: str
-    query: str
-    headers: dict[str, str]
-
-
 # What a hook makes of a request: None to forward it, a status and a body in its place, "close" for no response, "lost"
 # for none although it was forwarded, or how long the store is silent before that.
 Hook = Callable[[Request], tuple[int, str] | str | float | None]
@@ -72,7 +63,6 @@ class Store:
 
     @property
     def endpoint(self) -> str:
-        """The address of the forwarder."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -92,44 +82,38 @@ class Store:
         return {name.upper(): value for name, value in self.options.items()}
 
     def url(self, name: str = "codes") -> str:
-        """The URL of an object or folder."""
         return f"s3://{self.bucket}/{name}"
 
     def names(self) -> list[str]:
-        """The names of all objects."""
         listing = self._direct("GET", "?list-type=2").decode()
         return sorted(unescape(name) for name in re.findall("<Key>(.*?)</Key>", listing))
 
     def get(self, name: str) -> bytes:
-        """The content of an object."""
         return self._direct("GET", f"/{quote(name)}")
 
     def put(self, name: str, content: bytes) -> None:
-        """Makes an object."""
         self._direct("PUT", f"/{quote(name)}", content)
 
     def delete(self, name: str) -> None:
-        """Removes an object."""
         self._direct("DELETE", f"/{quote(name)}")
 
     def make(self) -> None:
-        """Makes the bucket."""
         self._direct("PUT", "")
+
+    def sent(self, method: str, target: str, body: bytes, headers: dict[str, str]) -> tuple[HTTPResponse, bytes]:
+        """What moto responds, and the content of that."""
+        with closing(HTTPConnection("127.0.0.1", self.moto, timeout=30)) as connection:
+            connection.request(method, target, body, headers)
+            response = connection.getresponse()
+            return response, response.read()
 
     def _direct(self, method: str, path: str, body: bytes = b"") -> bytes:
         """A request past the forwarder. Moto compares no signature."""
-        authorization = (
-            f"AWS4-HMAC-SHA256 Credential={KEY}/20240101/{REGION}/s3/aws4_request, SignedHeaders=host, Signature=0"
-        )
-        connection = http.client.HTTPConnection("127.0.0.1", self.moto, timeout=30)
-        try:
-            connection.request(method, f"/{self.bucket}{path}", body, {"Authorization": authorization})
-            response = connection.getresponse()
-            content = response.read()
-            assert response.status < 300, content
-            return content
-        finally:
-            connection.close()
+        credential = f"Credential={KEY}/20240101/{REGION}/s3/aws4_request"
+        headers = {"Authorization": f"AWS4-HMAC-SHA256 {credential}, SignedHeaders=host, Signature=0"}
+        response, content = self.sent(method, f"/{self.bucket}{path}", body, headers)
+        assert response.status < 300, content
+        return content
 
     def ids(self, folder: str = "codes") -> list[str]:
         """The ids in all parts of a folder, one after the other."""
@@ -141,79 +125,42 @@ class Store:
         return [text for table in tables for text in table["id"].to_pylist()]
 
 
-class _Forwarder(BaseHTTPRequestHandler):
-    """Forwards requests to moto's server, as far as the hook of its store lets them."""
-
-    protocol_version = "HTTP/1.1"
-    store: Store
-
-    def log_message(self, *_arguments: Any) -> None:
-        """Nothing is printed."""
-
-    def forward(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path, _, query = self.path.partition("?")
-        request = Request(self.command, path, query, {name.lower(): text for name, text in self.headers.items()})
-        self.store.requests.append(request)
-        outcome = self.store.hook(request) if self.store.hook is not None else None
-        if isinstance(outcome, float):
-            self.close_connection = True
-            time.sleep(outcome)
-        elif outcome == "close":
-            self.close_connection = True
-        elif isinstance(outcome, tuple):
-            status, text = outcome
-            self._reply(status, [("Content-Type", "application/xml")], text.encode())
-        else:
-            self._forward(body, is_lost=outcome == "lost")
-
-    def _forward(self, body: bytes, *, is_lost: bool) -> None:
-        ignored = self.store.ignored_headers
-        headers = {name: text for name, text in self.headers.items() if name.lower() not in ignored}
-        connection = http.client.HTTPConnection("127.0.0.1", self.store.moto, timeout=30)
-        try:
-            connection.request(self.command, self.path, body, headers)
-            response = connection.getresponse()
-            if is_lost:
-                self.close_connection = True
-            else:
-                self._reply(response.status, response.getheaders(), response.read())
-        finally:
-            connection.close()
-
-    def _reply(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
-        self.send_response_only(status)
-        is_head = self.command == "HEAD"
-        for name, text in headers:
-            if name.lower() not in {"connection", "transfer-encoding"} | (set() if is_head else {"content-length"}):
-                self.send_header(name, text)
-        if not is_head:
-            self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if not is_head:
-            self.wfile.write(content)
-
-
-for _method in ("GET", "PUT", "POST", "DELETE", "HEAD"):
-    setattr(_Forwarder, f"do_{_method}", _Forwarder.forward)
-
-
 @contextmanager
 def forwarded(moto: int) -> Iterator[Store]:
-    """A new bucket of the server, behind a forwarder."""
-    store = Store(moto, 0, f"bucket-{next(_buckets)}")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Forwarder", (_Forwarder,), {"store": store}))
-    server.daemon_threads = True
-    store.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    """A new bucket of the server, behind a forwarder, which forwards as far as the hook of the store lets it."""
+
+    def respond(connection: Any, number: int) -> None:
+        request = server.requests[number]
+        store.requests.append(request)
+        outcome = store.hook(request) if store.hook is not None else None
+        if isinstance(outcome, float):
+            time.sleep(outcome)
+            raise Close
+        if isinstance(outcome, tuple):
+            status, text = outcome
+            refusal = http(text.encode(), f"{status} Refused", content_type="application/xml")
+            connection.sendall(refusal.removesuffix(text.encode()) if request.method == "HEAD" else refusal)
+        elif outcome == "close":
+            raise Close
+        else:
+            forward(request, connection, is_lost=outcome == "lost")
+
+    def forward(request: Request, connection: Any, *, is_lost: bool) -> None:
+        headers = {name: text for name, text in request.headers.items() if name not in store.ignored_headers}
+        target = f"{request.path}?{request.query}" if request.query else request.path
+        response, content = store.sent(request.method, target, request.body, headers)
+        if is_lost:
+            raise Close
+        dropped = {"connection", "transfer-encoding"} | (set() if request.method == "HEAD" else {"content-length"})
+        kept = [f"{name}: {text}" for name, text in response.getheaders() if name.lower() not in dropped]
+        if request.method != "HEAD":
+            kept.append(f"Content-Length: {len(content)}")
+        connection.sendall("\r\n".join([f"HTTP/1.1 {response.status} Forwarded", *kept, "", ""]).encode() + content)
+
+    with serving(respond) as server:
+        store = Store(moto, server.port, f"bucket-{next(_buckets)}")
         store.make()
         yield store
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def error(code: str, message: str = "no") -> str:

@@ -7,6 +7,7 @@ breaks no rule goes in, the records that must come back go out. It knows neither
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any, Literal
@@ -16,24 +17,14 @@ DataType = Literal["string", "number", "datetime"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@dataclass(eq=False)
 class Table:
     """A business object: the `data_type` of each attribute, of which the first identifies a row; and its rows."""
 
-    def __init__(self, item_type_id: int, name: str, data_types: Mapping[str, DataType], rows: list[Row]) -> None:
-        """Holds what it is given."""
-        self.item_type_id = item_type_id
-        self.name = name
-        self.data_types = data_types
-        self.rows = rows
-
-    def __repr__(self) -> str:
-        """What a failing test should print of it: not its rows."""
-        return f"Table({self.name!r}, {len(self.rows)} rows)"
-
-    @property
-    def identifier(self) -> str:
-        """The attribute that gives the order."""
-        return next(iter(self.data_types))
+    item_type_id: int
+    name: str
+    data_types: Mapping[str, DataType]
+    rows: list[Row] = field(repr=False)
 
     def values(self, column: str) -> list[Any]:
         """The values of a column, each once, in order."""
@@ -51,7 +42,8 @@ def records(table: Table, body: dict[str, Any], zone: tzinfo = UTC) -> list[Row]
         for row in table.rows
         if any(all(meets(row[condition["column"]], condition, zone) for condition in group) for group in groups)
     ]
-    found.sort(key=lambda row: row[table.identifier])
+    identifier = next(iter(table.data_types))
+    found.sort(key=lambda row: row[identifier])
     return [{name.strip(): row[name.strip()] for name in attrs} for row in found]
 
 
@@ -83,5 +75,4 @@ def day_of_text(text: str, zone: tzinfo) -> date:
 
 
 def day_of_number(milliseconds: int, zone: tzinfo) -> date:
-    """The day of a Unix timestamp in milliseconds."""
     return (EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone).date()

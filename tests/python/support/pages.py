@@ -64,5 +64,11 @@ def anchors(page: Path) -> set[str]:
 def table(page: Path, heading: str) -> list[list[str]]:
     """The rows of the first table under a heading, as their cells."""
     _, _, text = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")
-    lines = text[text.index("\n|") :].lstrip().partition("\n\n")[0].splitlines()
+    lines = f"\n{text}".partition("\n|")[2].partition("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def open_points() -> dict[str, str]:
+    """Each open point with the values that its switch takes."""
+    rows = table(ROOT / "docs" / "service.md", "<!-- open points -->")
+    return {row[0].split("`")[1]: row[4].strip("`") for row in rows}

@@ -1,15 +1,13 @@
 """Requests without a client: bytes out, a response back, no checks.
 
-It writes requests itself, so that a test can send what no HTTP library would. It knows the paths and the
-envelope of the specification, and nothing of the package.
+It knows the paths and the envelope of the specification, and nothing of the package.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
-import socket
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -21,8 +19,6 @@ DOWNLOAD = "/access/api/segment/download"
 
 @dataclass(frozen=True)
 class Reply:
-    """A response as it arrived."""
-
     status: int
     headers: dict[str, str]
     body: bytes
@@ -67,62 +63,35 @@ class PlainService:
     """A kept connection to a service."""
 
     def __init__(self, base_url: str, token: str) -> None:
-        """Opens nothing yet."""
-        address = urlsplit(base_url)
-        self._address = (str(address.hostname), int(address.port or 80))
-        self._socket: socket.socket | None = None
-        self.headers = {
-            "Host": address.netloc,
-            "Authorization": f"Bearer {token}",
-            "Content-Type": "application/json",
-        }
+        self._connection = HTTPConnection(urlsplit(base_url).netloc, timeout=30)
+        self.headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def search(self, body: object) -> Reply:
-        """Sends a search."""
         return self.post(SEARCH, body)
 
     def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Reply:
-        """Sends a request; a body that is no bytes is written as JSON, headers are added to the usual ones."""
+        """Sends a request; a body that is no bytes is written as JSON, headers are added to the usual ones.
+
+        A kept connection that was closed meanwhile is opened again.
+        """
         payload = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
-        lines = {**self.headers, "Content-Length": str(len(payload)), **(headers or {})}
-        head = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items())]
-        # Any string is sent, also invalid Unicode.
-        return self.send("\r\n".join([*head, "", ""]).encode("utf-8", "surrogatepass") + payload)
-
-    def send(self, request: bytes) -> Reply:
-        """Sends bytes and reads one response; a kept connection that was closed meanwhile is opened again."""
-        fresh = self._socket is None
+        is_kept = self._connection.sock is not None
         try:
-            return self._exchange(request)
-        except (ConnectionError, http.client.RemoteDisconnected):
-            self.close()
-            if fresh:
+            return self._exchange(path, payload, {**self.headers, **(headers or {})})
+        except ConnectionError:
+            if not is_kept:
                 raise
-            return self._exchange(request)
+            self._connection.close()
+            return self._exchange(path, payload, {**self.headers, **(headers or {})})
 
-    def _exchange(self, request: bytes) -> Reply:
-        if self._socket is None:
-            self._socket = socket.create_connection(self._address, timeout=30)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.sendall(request)
-        with http.client.HTTPResponse(self._socket, method="POST") as response:
-            response.begin()
-            body = response.read()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            if response.will_close:
-                self.close()
-            return Reply(response.status, headers, body)
-
-    def close(self) -> None:
-        """Ends the connection."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+    def _exchange(self, path: str, payload: bytes, headers: dict[str, str]) -> Reply:
+        self._connection.request("POST", path, payload, headers)
+        with self._connection.getresponse() as response:
+            received = {name.lower(): value for name, value in response.getheaders()}
+            return Reply(response.status, received, response.read())
 
     def __enter__(self) -> Self:
-        """The service itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends the connection."""
-        self.close()
+        self._connection.close()

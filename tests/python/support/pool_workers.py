@@ -13,17 +13,14 @@ if TYPE_CHECKING:
 
 
 def ids_of(task: da.Task | da.Scan) -> list[str]:
-    """The ids of the rows."""
     return [str(row["id"]) for row in task.to_dicts()]
 
 
 def arrow_of(task: da.Task) -> pa.Table:
-    """The rows as a table."""
     return task.to_arrow()
 
 
 def count(client: da.Client) -> int:
-    """How many codes a day has."""
     return len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
 
 
@@ -41,5 +38,4 @@ def any_token() -> str:
 
 
 def raise_it(kind: type[da.DataAccessError]) -> None:
-    """Raises it."""
     raise full(kind)

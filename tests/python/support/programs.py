@@ -53,7 +53,6 @@ def running(folder: Path, port: int, *command: str) -> Iterator[None]:
 
 
 def is_listening(port: int) -> bool:
-    """Whether a server accepts connections."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import ssl
 import struct
@@ -27,7 +28,7 @@ ENTRY = {
     "responseCode": None,
     "responseMessage": None,
 }
-EXPORT = {
+EXPORT: dict[str, Any] = {
     "code": 200,
     "message": "Success",
     "data": {"entries": [ENTRY], "meta": {"total": 1}},
@@ -37,16 +38,17 @@ EXPORT = {
 
 
 @dataclass(frozen=True)
-class Received:
+class Request:
     """A request as it came."""
 
+    method: str
     path: str
+    query: str
     headers: dict[str, str]
     body: bytes
 
     @property
     def json(self) -> Any:
-        """The body decoded."""
         return json.loads(self.body)
 
 
@@ -65,12 +67,11 @@ class RawServer:
     respond: Responder
     tls: ssl.SSLContext | None = None
     port: int = 0
-    requests: list[Received] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     connections: int = 0
     open: int = 0
 
     def __post_init__(self) -> None:
-        """Starts to listen."""
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", self.port), backlog=128)
@@ -142,7 +143,7 @@ def serving(respond: Responder, tls: ssl.SSLContext | None = None) -> Iterator[R
         server.close()
 
 
-def read_request(connection: socket.socket) -> Received | None:
+def read_request(connection: socket.socket) -> Request | None:
     """Reads one request, or None at the connection's end."""
     data = b""
     while b"\r\n\r\n" not in data:
@@ -158,7 +159,9 @@ def read_request(connection: socket.socket) -> Received | None:
         if not chunk:
             return None
         body += chunk
-    return Received(first.split(" ")[1], headers, body)
+    method, target, _ = first.split(" ")
+    path, _, query = target.partition("?")
+    return Request(method, path, query, headers, body)
 
 
 def http(
@@ -182,7 +185,6 @@ def http(
 
 
 def always(response: bytes) -> Responder:
-    """Gives the same response each time."""
     return lambda connection, _number: connection.sendall(response)
 
 
@@ -197,33 +199,55 @@ def reset(connection: socket.socket) -> None:
     raise Close
 
 
-def closing(data: bytes) -> Responder:
-    """Sends something and closes the connection properly."""
+def _ending(data: bytes, end: Callable[[socket.socket], object]) -> Responder:
+    """Sends something, ends, and closes the connection properly."""
 
     def respond(connection: socket.socket, _number: int) -> None:
         connection.sendall(data)
+        end(connection)
         raise Close
 
     return respond
 
 
+def closing(data: bytes) -> Responder:
+    """Sends something and closes the connection properly."""
+    return _ending(data, lambda _connection: None)
+
+
 def resetting(data: bytes) -> Responder:
     """Sends something and resets the connection."""
 
-    def respond(connection: socket.socket, _number: int) -> None:
-        connection.sendall(data)
+    def end(connection: socket.socket) -> None:
         time.sleep(0.05)
         reset(connection)
 
-    return respond
+    return _ending(data, end)
 
 
 def silent(data: bytes) -> Responder:
     """Sends something and no more, until the client gives up."""
+    return _ending(data, lambda connection: connection.recv(1))
 
-    def respond(connection: socket.socket, _number: int) -> None:
-        connection.sendall(data)
-        connection.recv(1)
+
+def tunnel(port: int, limit: int = 2**40) -> Responder:
+    """Whatever name is asked for leads to this port of the machine, for so many bytes of what comes back."""
+
+    def respond(client: Any, _number: int) -> None:
+        client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        given = 0
+        with socket.create_connection(("127.0.0.1", port)) as service:
+            while given < limit:
+                # Bytes that TLS has already decrypted do not show in `select`.
+                waiting = getattr(client, "pending", int)()
+                for source in [client] if waiting else select.select([client, service], [], [], 30)[0]:
+                    data = source.recv(65536)
+                    if source is service:
+                        data = data[: limit - given]
+                        given += len(data)
+                    if not data:
+                        raise Close
+                    (service if source is client else client).sendall(data)
         raise Close
 
     return respond

@@ -1,18 +1,21 @@
-"""Helpers of the tests of runs: a service with a few days of codes, responses by requested value, and folders."""
+"""Tests of runs: a service with a few days of codes, responses by requested value, folders, and planted files."""
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.parts import in_parts
+from support.environment import in_parts
 from support.raw_server import RawServer, serving
 from support.streams import response_of
 
@@ -40,7 +43,6 @@ def reasons(report: da.FolderReport) -> list[str]:
 
 
 def damaged(report: da.FolderReport) -> list[da.reports.FileReport]:
-    """The files that cannot be read."""
     return [file for file in report.files if file.state == "damaged"]
 
 
@@ -112,8 +114,6 @@ def responding(response_of: Callable[[Any, str, int], None]) -> Iterator[RawServ
 
 
 def giving(records: dict[str, list[dict[str, Any]]]) -> Callable[[Any, str, int], None]:
-    """Responses for `responding`: of each value its records, as they are when it is asked for."""
-
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(response_of(records[value]))
 
@@ -135,8 +135,7 @@ def rows_in(folder: Path) -> list[dict[str, Any]]:
     return [row for part in parts(folder) for row in pl.read_parquet(part, hive_partitioning=False).to_dicts()]
 
 
-def record_of(part: Path) -> dict[str, Any]:
-    """What a part records of its task."""
+def record_of(part: Path | BytesIO) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(pq.read_metadata(part).metadata[b"dataaccess.task"])["record"]
     return record
 
@@ -154,5 +153,21 @@ def left_in(folder: Path) -> list[str]:
 
 
 def failed_for_good(error: da.ScanIncompleteError) -> list[int]:
-    """The places of the tasks that failed."""
     return sorted(int(task.partition("-")[0]) for task in error.failed)
+
+
+def planted(part: bytes, table: pa.Table, **members: Any) -> bytes:
+    """A part with other rows than the given one, which passes for it; its record has these members too.
+
+    Its checksums are right, as of someone who may write to the folder: they are no signature.
+    """
+    record = record_of(BytesIO(part)) | {"rows": table.num_rows, **members}
+    file = BytesIO()
+    with pq.ParquetWriter(file, table.schema, compression="zstd", store_schema=False) as writer:
+        writer.write_table(table)
+        data = bytes(file.getvalue())
+        sums = {"data_bytes": len(data), "data_crc32": f"{zlib.crc32(data):08x}", "tail_crc32": "00000000"}
+        seal = json.dumps({"record": record, **sums}, separators=(",", ":"))
+        writer.add_key_value_metadata({b"dataaccess.task": seal.encode()})
+    tail = file.getvalue()[len(data) :]
+    return data + tail.replace(b'"tail_crc32":"00000000"', b'"tail_crc32":"%08x"' % zlib.crc32(tail))

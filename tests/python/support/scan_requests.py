@@ -1,7 +1,10 @@
-"""A raw server that knows which part of a scan it is asked for, and the scans that ask it part by part."""
+"""A raw server that knows which part of a scan it is asked for, scans that ask it part by part, and files of rows."""
 
 from __future__ import annotations
 
+import csv
+import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +14,60 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from support.parts import in_parts
-from support.raw_server import Close, RawServer, Received, http
+import pyarrow.parquet as pq
+import pytest
+from support.environment import in_parts
+from support.raw_server import Close, RawServer, Request, http
 from support.streams import response_of
-from support.written_files import rows_in, write
 
 import dataaccess as da
+
+KINDS = ["parquet", "csv", "jsonl"]
+
+
+def write(scan: Any, kind: str, path: str | Path) -> None:
+    assert getattr(scan, f"to_{kind}")(path) is None
+
+
+def rows_in(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of numbers and strings."""
+    if path.suffix == ".parquet":
+        return list(pq.read_table(path).to_pylist())
+    with path.open(encoding="utf-8", newline="") as file:
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in file]
+        return [{"n": int(row["n"]), "text": row["text"]} for row in csv.DictReader(file)]
+
+
+@pytest.fixture(params=KINDS)
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A path for a file of each format, in a folder of its own."""
+    (tmp_path / "folder").mkdir()
+    return tmp_path / "folder" / f"rows.{request.param}"
+
+
+def kind_of(path: Path) -> str:
+    return path.suffix[1:]
+
+
+@pytest.fixture
+def unchanged_folder(path: Path) -> Iterator[None]:
+    """Checks that the folder is unchanged at the end: no file, or an old one."""
+    is_old = kind_of(path) != "parquet"
+    if is_old:
+        path.write_text("of last week")
+    yield
+    # A cancelled call ends its work a moment later.
+    expected = [path.name] if is_old else []
+    deadline = time.monotonic() + 2
+    while (left := [found.name for found in path.parent.iterdir()]) != expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert left == expected
+    assert not is_old or path.read_text() == "of last week"
+
+
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and modes are POSIX")
+
 
 TYPES = {"n": "int64", "text": "string"}
 Row = dict[str, Any]
@@ -28,7 +79,7 @@ class ScanRequest:
 
     part: int
     attempt: int
-    request: Received
+    request: Request
 
 
 class ThenClose(bytes):
@@ -45,7 +96,6 @@ class Parts:
     """A server that responds to each request of a scan."""
 
     def __init__(self, respond: Callable[[ScanRequest], bytes]) -> None:
-        """Begins to listen."""
         self._respond = respond
         self._lock = threading.Lock()
         self.in_flight = 0
@@ -77,7 +127,6 @@ class Parts:
 
 @contextmanager
 def scan_server(respond: Callable[[ScanRequest], bytes]) -> Iterator[Parts]:
-    """Runs such a server for the time of a block."""
     parts = Parts(respond)
     try:
         yield parts
@@ -91,12 +140,10 @@ def rows_of(part: int, count: int = 2) -> list[Row]:
 
 
 def rows_of_all(count: int) -> list[Row]:
-    """Those of all parts, in the order of the plan."""
     return [row for part in range(count) for row in rows_of(part)]
 
 
 def ok_response(asked: ScanRequest) -> bytes:
-    """The rows of the part."""
     return response_of(rows_of(asked.part))
 
 
@@ -108,7 +155,6 @@ def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
 
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:
-    """The rows of a scan, read batch by batch."""
     return [row for batch in scan.batches(**options) for row in batch.to_pylist()]
 
 
@@ -144,7 +190,6 @@ REFUSED = ThenClose(http({"code": 400, "message": "no such thing"}, "400 Bad Req
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    """Waits for a state of a server."""
     deadline = time.monotonic() + LONG
     while not true():
         assert time.monotonic() < deadline

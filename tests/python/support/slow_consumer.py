@@ -70,18 +70,14 @@ print(json.dumps({"rows": rows, "grown_while_resting": grown, "grown": memory("V
 
 @dataclass(frozen=True)
 class Rested:
-    """What a rest came to."""
-
+    # Bytes that the server could send until its window was full, and until the rest was over.
     sent_before: int
-    """Bytes that the server could send until its window was full,"""
     sent_after: int
-    """and until the rest was over."""
+    # Those that were right and in their order.
     rows: int
-    """Rows that were right and in their order."""
+    # Bytes of memory of the consumer, in its rest and from its first batch to its last.
     grown_while_resting: int
-    """Bytes of memory of the consumer."""
     grown: int
-    """The same, from its first batch to its last."""
 
 
 def parts(size: int) -> Iterator[bytes]:

@@ -1,12 +1,15 @@
-"""Responses that never end: each holds its client as long as the client lets it."""
+"""Responses that never end or come in pieces, and servers that give up connections between two requests."""
 
 from __future__ import annotations
 
 import json
+import select
+import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from support.raw_server import RESPONSE, Responder, http, silent
+from support.raw_server import RESPONSE, Close, Responder, http, silent
 
 WHOLE = http()
 HEAD, _, _ = WHOLE.partition(b"\r\n\r\n")
@@ -46,3 +49,26 @@ def records(count: int, size: int) -> list[bytes]:
     opening, closing = shell[:-3], shell[-3:]
     parts = [json.dumps({"id": f"{number:0{size}}"}).encode() for number in range(count)]
     return [opening + parts[0], *(b"," + part for part in parts[1:]), closing]
+
+
+def once_a_connection(*responses: bytes) -> Responder:
+    """Gives each connection these responses; the request after them is read and the connection closed on it."""
+    served: dict[socket.socket, Iterator[bytes]] = {}
+
+    def respond(connection: socket.socket, _number: int) -> None:
+        if (response := next(served.setdefault(connection, iter(responses)), None)) is None:
+            raise Close
+        connection.sendall(response)
+
+    return respond
+
+
+def closing_idle(whole: bytes, seconds: float) -> Responder:
+    """Closes a connection that has had no request for so long."""
+
+    def respond(connection: socket.socket, _number: int) -> None:
+        connection.sendall(whole)
+        if not select.select([connection], [], [], seconds)[0]:
+            raise Close
+
+    return respond

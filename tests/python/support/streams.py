@@ -17,7 +17,6 @@ CLOSING = b"]}}"
 
 
 def response_of(records: list[dict[str, Any]], **data: Any) -> bytes:
-    """A complete response with these records."""
     return http({"code": 200, "message": "ok", "data": {"status": True, "data": records, **data}})
 
 
@@ -79,11 +78,9 @@ def column(table: Any) -> tuple[str, list[Any]]:
 
 
 def search_of(client: Any, attrs: Iterable[str] = ("n", "text")) -> Any:
-    """The search of the same."""
     names = list(attrs)
     return client.search_items("store", names, da.col(names[0]).equals("x"), item_type_id=7)
 
 
 def client_of(server: RawServer, **options: Any) -> da.Client:
-    """A client of a raw server."""
     return da.Client(server.base_url, token="tok-test", **options)

@@ -49,17 +49,6 @@ class Case:
     """For streams: the place behind each record."""
 
 
-def codes_body() -> bytes:
-    """Compact, in the order of the specification."""
-    whole = {"code": 200, "message": "ok", "data": {"status": True, "data": CODES}}
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def items_body() -> bytes:
-    """Spaced, the verdict behind the records, and a line's end behind everything."""
-    return json.dumps({"data": {"data": ITEMS, "status": True}, "message": "ok", "code": 200}).encode() + b"\n"
-
-
 def ends_of(body: bytes, records: list[dict[str, Any]], **options: Any) -> tuple[int, ...]:
     """Where each record of a body ends."""
     ends: list[int] = []
@@ -69,47 +58,39 @@ def ends_of(body: bytes, records: list[dict[str, Any]], **options: Any) -> tuple
     return tuple(ends)
 
 
-def search_codes(client: Any) -> Any:
-    """Rows."""
-    return client.search_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
-
-
-def search_items(client: Any) -> Any:
-    """Rows."""
-    return client.search_items("store", ["n", "more"], da.col("n").equals("x"), item_type_id=7)
-
-
-def stream_codes(client: Any) -> Any:
-    """Batches of one row."""
-    scan = client.scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
-    return scan.batches(max_rows=1)
-
-
-def stream_items(client: Any) -> Any:
-    """Batches of one row; with types given, so that the first need not wait for others."""
-    schema = {"n": "json", "more": "json"}
-    scan = client.scan_items("store", ["n", "more"], da.col("n").equals("x"), item_type_id=7, schema=schema)
-    return scan.batches(max_rows=1)
-
-
-def downloaded() -> dict[str, Any]:
-    """What a download gives: the envelope with `data` laid open."""
-    flat: dict[str, Any] = dict(EXPORT)
-    return {**flat.pop("data"), **flat}
-
-
-def download(client: Any) -> Any:
-    """The envelope."""
-    return client.download_segment(5637051)
-
-
+# Compact, in the order of the specification.
 COMPACT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
+CODES_BODY = json.dumps({"code": 200, "message": "ok", "data": {"status": True, "data": CODES}}, **COMPACT).encode()
+# Spaced, the verdict behind the records, and a line's end behind everything.
+ITEMS_BODY = json.dumps({"data": {"data": ITEMS, "status": True}, "message": "ok", "code": 200}).encode() + b"\n"
+OF_CODES: dict[str, Any] = {"attrs": ["id", "name", "pool_id"], "allocated_time": da.on("2024-01-15")}
+OF_ITEMS = ("store", ["n", "more"], da.col("n").equals("x"))
+# Given, so that the first row need not wait for others.
+TYPES: Any = {"n": "json", "more": "json"}
 CASES = (
-    Case("codes", codes_body(), search_codes, CODES),
-    Case("codes in batches", codes_body(), stream_codes, CODES, ends_of(codes_body(), CODES, **COMPACT)),
-    Case("items", items_body(), search_items, ITEMS),
-    Case("items in batches", items_body(), stream_items, ITEMS, ends_of(items_body(), ITEMS)),
-    Case("download", json.dumps(EXPORT, indent=1).encode(), download, downloaded()),
+    Case("codes", CODES_BODY, lambda client: client.search_codes(**OF_CODES), CODES),
+    Case(
+        "codes in batches",
+        CODES_BODY,
+        lambda client: client.scan_codes(**OF_CODES).batches(max_rows=1),
+        CODES,
+        ends_of(CODES_BODY, CODES, **COMPACT),
+    ),
+    Case("items", ITEMS_BODY, lambda client: client.search_items(*OF_ITEMS, item_type_id=7), ITEMS),
+    Case(
+        "items in batches",
+        ITEMS_BODY,
+        lambda client: client.scan_items(*OF_ITEMS, item_type_id=7, schema=TYPES).batches(max_rows=1),
+        ITEMS,
+        ends_of(ITEMS_BODY, ITEMS),
+    ),
+    Case(
+        "download",
+        json.dumps(EXPORT, indent=1).encode(),
+        lambda client: client.download_segment(5637051),
+        # The envelope with `data` laid open.
+        {**EXPORT["data"], **{name: value for name, value in EXPORT.items() if name != "data"}},
+    ),
 )
 
 
@@ -134,11 +115,9 @@ class Wire:
     packed: bytes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Packs the body once."""
         object.__setattr__(self, "packed", PACK[self.encoding](self.case.body))
 
     def head(self, size: int) -> bytes:
-        """The headers of a body of so many bytes."""
         framed = {
             "length": f"Content-Length: {len(self.packed)}\r\n",
             "shorter length": f"Content-Length: {size}\r\n",
@@ -159,7 +138,6 @@ class Wire:
         return self.framing in {"shorter length", "last chunk"}
 
     def framed(self, body: bytes) -> bytes:
-        """A body with what its framing adds."""
         if self.framing not in {"chunked", "last chunk"}:
             return body
         parts = [body[start : start + CHUNK] for start in range(0, len(body), CHUNK)]
@@ -182,7 +160,6 @@ class Wire:
         return Cut(sent, has_head and ended and has_all, has_head, content)
 
     def is_closed(self, content: bytes) -> bool:
-        """Whether the JSON is all there."""
         return len(content) >= len(self.case.body.rstrip())
 
     def unframed(self, framed: bytes) -> bytes:
@@ -208,7 +185,6 @@ class Wire:
 
 @contextmanager
 def cutting() -> Iterator[Cutter]:
-    """A server that sends the given bytes."""
     cutter = Cutter()
     with serving(cutter.respond) as server:
         cutter.server = server
@@ -222,7 +198,6 @@ class Cutter:
     sent: bytes = b""
 
     def respond(self, connection: Any, _number: int) -> None:
-        """Sends what is to be sent, and ends the connection properly."""
         connection.sendall(self.sent)
         raise Close
 
@@ -266,12 +241,10 @@ class Cutter:
 
 
 def client_of(connect: Any, cutter: Cutter) -> Any:
-    """A client that sends once."""
     return connect(cutter.server.base_url, retry_for=0)
 
 
 def wires(framing: str, encoding: str) -> list[Wire]:
-    """Every response in a framing and an encoding."""
     return [Wire(case, framing, encoding) for case in CASES]
 
 

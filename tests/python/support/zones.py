@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 import dataaccess as da
@@ -26,19 +26,18 @@ def instants() -> list[dt.datetime]:
 
 
 def codes_of(day: dt.date, zone: str) -> set[str]:
-    """The ids of the codes of a day."""
     days = [instant.astimezone(ZoneInfo(zone)).date() for instant in instants()]
     return {f"code-{number}" for number, each in enumerate(days) if each == day}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Platform:
     """A platform that cuts its days in one zone and writes its records in another."""
 
     name: str
     zone: str
     source: str
-    sandbox: da.Sandbox = field(default=None, repr=False)  # type: ignore[assignment]  # once it is started
+    sandbox: da.Sandbox = field(init=False, repr=False)
 
     @property
     def client(self) -> da.Client:
@@ -46,10 +45,10 @@ class Platform:
 
     @contextmanager
     def started(self) -> Iterator[Platform]:
-        with da.Sandbox(switches={"day_zone": self.zone, "source_timezone": self.source}) as sandbox:
+        with da.Sandbox(switches={"day_zone": self.zone, "source_timezone": self.source}) as self.sandbox:
             rows = [{"id": f"code-{number}", "allocated_time": time} for number, time in enumerate(instants())]
-            sandbox.load("promotion_code", rows)
-            yield replace(self, sandbox=sandbox)
+            self.sandbox.load("promotion_code", rows)
+            yield self
 
 
 PLATFORMS = [

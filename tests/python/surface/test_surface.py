@@ -8,7 +8,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 import pytest
-from support.open_points import TABLE
+from support.pages import open_points
 
 import dataaccess as da
 from dataaccess import _native
@@ -43,7 +43,7 @@ def settings() -> Iterator[str]:
     yield from (f"{name}: key of a profile" for name in ("token", "token_file"))
     yield from (f"{name}: option of Spark" for name in _ALL if name not in SETTINGS)
     yield from (f"variable {name}" for name in {*KNOWN, *_native.ENVIRONMENT} - read)
-    yield from (f"switch {name} = {value!r}" for name, value in TABLE.items() if value)
+    yield from (f"switch {name} = {value!r}" for name, value in open_points().items() if value)
 
 
 def exit_codes() -> Iterator[str]:

@@ -116,8 +116,6 @@ def test_a_time_of_another_class_keeps_its_instant() -> None:
 
 
 class Mute:
-    """A value without a `repr`."""
-
     def __repr__(self) -> str:
         raise RuntimeError
 

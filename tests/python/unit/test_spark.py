@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -131,49 +133,40 @@ BERLIN = {
 }
 
 
-def rows_of(times: list[str], zone: str, split: str) -> list[dict[str, Any]]:
+@contextmanager
+def visits(times: list[str], zone: str, split: Any = "warn") -> Iterator[da.Scan]:
+    """A scan of rows with these times, of a service that writes them in this zone."""
     with da.Sandbox() as sandbox:
         sandbox.declare("visit", 7, {"id": "string", "at": "datetime", "wall": "datetime"})
         sandbox.load("visit", [{"id": f"{n:05}", "at": time, "wall": time} for n, time in enumerate(times)])
         schema: Any = {"at": "timestamp", "wall": "timestamp"}
         client = sandbox.client(source_timezone=zone, timezone="Asia/Tokyo")
-        scan = client.scan_items(
-            "visit",
-            ["id", "at", "wall"],
-            item_type_id=7,
-            schema=schema,
-            on_suspected_cap=split,  # type: ignore[arg-type]
-        )
-        (task,) = scan.tasks()
-        return [row for batch in batches(task, COLUMNS) for row in batch.to_pylist()]
+        attrs = ["id", "at", "wall"]
+        yield client.scan_items("visit", attrs, item_type_id=7, schema=schema, on_suspected_cap=split)
+
+
+def rows_of(scan: da.Scan) -> list[dict[str, Any]]:
+    (task,) = scan.tasks()
+    return [row for batch in batches(task, COLUMNS) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("split", ["warn", "split"])
 def test_instants_are_right_in_every_year(split: str) -> None:
-    rows = rows_of(list(BERLIN), "Europe/Berlin", split)
+    with visits(list(BERLIN), "Europe/Berlin", split) as scan:
+        rows = rows_of(scan)
     assert [row["wall"] for row in rows] == [datetime.fromisoformat(time) for time in BERLIN]
     assert [row["at"] for row in rows] == [datetime.fromisoformat(f"{time}+00:00") for time in BERLIN.values()]
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Pacific/Apia", "Africa/Casablanca", "UTC"])
 def test_instants_are_those_of_a_scan(zone: str) -> None:
-    begins = [
-        datetime(year, month, 1, tzinfo=UTC)
-        for year in (1800, 1900, 1947, 2011, 2024, 2038, 2100, 9000)
-        for month in (1, 7)
+    years = (1800, 1900, 1947, 2011, 2024, 2038, 2100, 9000)
+    begins = [f"{year}-{month}-01" for year in years for month in ("01", "07")]
+    changes = ["2024-03-31", "2011-12-29 12:00", "2024-11-03"]
+    times = [
+        datetime.fromisoformat(begin) + timedelta(minutes=30 * step)
+        for begin in (*begins, *changes)
+        for step in range(12)
     ]
-    changes = [
-        datetime(2024, 3, 31, tzinfo=UTC),
-        datetime(2011, 12, 29, 12, tzinfo=UTC),
-        datetime(2024, 11, 3, tzinfo=UTC),
-    ]
-    times = [begin + timedelta(minutes=30 * step) for begin in (*begins, *changes) for step in range(12)]
-    texts = [f"{time:%Y-%m-%d %H:%M:%S}" for time in times]
-    with da.Sandbox() as sandbox:
-        sandbox.declare("visit", 7, {"id": "string", "at": "datetime"})
-        sandbox.load("visit", [{"id": f"{n:05}", "at": text} for n, text in enumerate(texts)])
-        scan = sandbox.client(source_timezone=zone).scan_items(
-            "visit", ["at"], item_type_id=7, schema={"at": "timestamp"}
-        )
-        expected = scan.collect(tz="UTC")["at"]
-    assert [row["at"] for row in rows_of(texts, zone, "warn")] == expected
+    with visits([f"{time:%Y-%m-%d %H:%M:%S}" for time in times], zone) as scan:
+        assert [row["at"] for row in rows_of(scan)] == scan.collect(tz="UTC")["at"]
