@@ -30,7 +30,7 @@ from support.scan_requests import (
     scan_of_parts,
     scan_server,
 )
-from support.streams import CLOSING, HEAD, OPENING, in_parts, records, response_of, scan_of, whole
+from support.streams import CLOSING, HEAD, OPENING, endless, in_parts, records, response_of, scan_of, whole
 from support.written_files import kind_of, on_posix, rows_in, write
 
 import dataaccess as da
@@ -135,12 +135,7 @@ getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
 @on_posix
 @pytest.mark.usefixtures("unchanged_folder")
 def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 1))
-        while True:
-            connection.sendall(b"," + records(1, 5_000))
-
-    with serving(endless) as server:
+    with serving(endless()) as server:
         command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
             while not server.requests:
