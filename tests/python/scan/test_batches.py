@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -145,19 +144,9 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 def test_threads_share_batches() -> None:
     with serving(in_parts(whole(50_000))) as server:
         batches = scan_of(client_of(server)).batches(max_rows=500)
-        taken: list[list[int]] = [[] for _ in range(8)]
-
-        def take(mine: list[int]) -> None:
-            for batch in batches:
-                mine.extend(numbers([batch]))
-
-        threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    together = [number for mine in taken for number in mine]
-    assert sorted(together) == list(range(50_000))
+        with ThreadPoolExecutor(8) as threads:
+            taken = list(threads.map(lambda _: numbers(batches), range(8)))
+    assert sorted(number for mine in taken for number in mine) == list(range(50_000))
     assert all(mine == sorted(mine) for mine in taken)
 
 
