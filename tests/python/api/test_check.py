@@ -48,7 +48,7 @@ for compared, ours, zone in product(
 BOTH = {"exclusive": ["after_date", "before_date", "not"], "inclusive": ["after_date", "before_date"]}
 
 
-def said(check: da.Check) -> list[str]:
+def said(check: Any) -> list[str]:
     """What the answer about comparisons names: operators, whether they include their day, numbers and a setting."""
     return re.findall(r'\w+_date|\bnot\b|\d+|day_comparison|"\w+"', check.answers["day_comparison"].detail)
 
@@ -236,7 +236,7 @@ def test_what_the_searches_of_two_operators_find_shows_what_they_include(
     def respond(connection: Any, number: int) -> None:
         request = server.requests[number].json
         condition = request["filters"]["OR"][0]["AND"][-1] if "filters" in request else {"value": 0}
-        others = {"matches": http(), "after_date": after, "before_date": before}
+        others: dict[Any, bytes] = {"matches": http(), "after_date": after, "before_date": before}
         if (other := others.get(condition.get("operator"))) is None:
             day = datetime.fromtimestamp(condition["value"] / 1_000, UTC).date()
             other = rows(["a"] if day.isoformat() == DAY else [])

@@ -260,9 +260,8 @@ def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None
 
     with serving(respond) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
-        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).to_folder(
-            tmp_path / "run"
-        )
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))
+        report = scan.to_folder(tmp_path / "run")
     assert (report.rows, len(asked)) == (8, 12)
 
 
@@ -309,9 +308,8 @@ def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any
         return "tok-test"
 
     with serving(always(WHOLE)) as server:
-        scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
-            ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
-        )
+        client = connect(server.base_url, token=token, timeout=0.3)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         with pytest.raises(da.RequestTimeoutError, match=r" 0\.3 s\b.*\bcallable\b") as caught:
             scan.to_dicts()
         returned.set()
@@ -332,8 +330,8 @@ def test_r8_a_callable_that_hangs_is_called_again_by_the_call_after_one_that_gav
     with serving(always(WHOLE)) as server:
         client = connect(server.base_url, token=token, timeout=1.2)
         with pytest.raises(da.RequestTimeoutError, match=r"\btoken\b") as caught:
-            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            search(client)
         assert caught.value.phase == "deadline"
-        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert search(client)
         returned.set()
     assert len(calls) == 2

@@ -176,7 +176,7 @@ STATUSES = [1, 3, 4]
 
 draw = random.Random(14)
 # Codes of five days: more than the cap on each but one, fewer than it of each status.
-CODES = [
+CODES: list[dict[str, Any]] = [
     {
         # The ids of a day are not in the order of its times.
         "id": f"code-{day}-{number * 71 % 101:03}",

@@ -306,8 +306,8 @@ def test_without_a_zone_times_are_as_the_service_wrote_them(platform: Platform, 
 
 @pytest.fixture
 def table(sandbox: da.Sandbox) -> da.Table:
-    days = {"allocated_time": da.on("2024-01-15")}
-    return sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], **days).collect()
+    day = da.on("2024-01-15")
+    return sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], allocated_time=day).collect()
 
 
 def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.Sandbox) -> None:
