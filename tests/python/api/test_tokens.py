@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from unittest.mock import Mock
 
@@ -64,18 +65,17 @@ def test_a_callable_is_asked_once_and_its_text_is_kept(connect: Any) -> None:
     assert asked != [threading.current_thread().name]
 
 
+def after(seconds: float, answer: Any) -> Any:
+    time.sleep(seconds)
+    return answer
+
+
 def test_many_threads_ask_once() -> None:
-    asked: list[int] = []
-
-    def token() -> str:
-        asked.append(1)
-        time.sleep(0.2)
-        return "tok-1"
-
+    token = Mock(side_effect=partial(after, 0.2, "tok-1"))
     with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token=token)
         list(pool.map(lambda _: search(client), range(16)))
-    assert asked == [1]
+    token.assert_called_once_with()
 
 
 @pytest.mark.fault("P6")
@@ -246,37 +246,21 @@ def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exce
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
-    asked: list[int] = []
-
-    def token() -> tuple[str, float]:
-        asked.append(1)
-        if 1 < len(asked) < 12:
-            raise OSError("the service of the tokens is away")
-        return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
-
-    def respond(connection: Any, _number: int) -> None:
-        time.sleep(0.15)
-        connection.sendall(http())
-
-    with serving(respond) as server:
+    away = [OSError("the service of the tokens is away")] * 10
+    token = Mock(side_effect=[("tok-1", time.time() + 0.2), *away, ("tok-1", time.time() + 60)])
+    with serving(lambda connection, _: connection.sendall(after(0.15, http()))) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))
         report = scan.to_folder(tmp_path / "run")
-    assert (report.rows, len(asked)) == (8, 12)
+    assert (report.rows, token.call_count) == (8, 12)
 
 
 def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
-    asked: list[int] = []
-
-    def token() -> tuple[str, float]:
-        asked.append(1)
-        time.sleep(0.1)
-        return "tok-1", time.time() + 20
-
+    token = Mock(side_effect=partial(after, 0.1, ("tok-1", time.time() + 20)))
     with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token=token)
         list(pool.map(lambda _: search(client), range(16)))
-    assert asked == [1]
+    token.assert_called_once_with()
 
 
 def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
