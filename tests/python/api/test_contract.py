@@ -17,17 +17,15 @@ import pytest
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
-TWO_DAYS = da.days("2024-01-15", "2024-01-17")
 WHO = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
 
 
 def codes(client: Any, **options: Any) -> Any:
-    """A scan of two days."""
-    return client.scan_codes(["id", "code_status", "allocated_time"], allocated_time=TWO_DAYS, **options)
+    days = da.days("2024-01-15", "2024-01-17")
+    return client.scan_codes(["id", "code_status", "allocated_time"], allocated_time=days, **options)
 
 
 def written(client: Any, folder: Path, method: str) -> Any:
-    """The bytes of a file that a scan wrote."""
     path = folder / f"codes.{method}"
     getattr(codes(client), f"to_{method}")(path)
     return path.read_bytes()
@@ -46,7 +44,6 @@ def entries(status: Any) -> Any:
 
 
 def stats(client: Any, _: Path) -> Any:
-    """What is counted in a scan."""
     scan = codes(client)
     scan.to_dicts()
     return scan.last_stats.rows, scan.last_stats.requests
@@ -59,14 +56,12 @@ def check(client: Any, _: Path) -> Any:
 
 
 def closed(client: Any, _: Path) -> Any:
-    """A call of a closed client."""
     copy = client.with_options(timeout=9)
     client.close()
     return client.is_closed, copy.is_closed, copy.search_codes(["id"], allocated_time=DAY)
 
 
 def closed_batches(client: Any, _: Path) -> Any:
-    """What is left of batches that were closed."""
     batches = codes(client).batches(max_rows=2)
     first = next(iter(batches)).to_pylist()
     batches.close()

@@ -29,6 +29,7 @@ from support.contract import (
 )
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 from support.raw_server import RawServer, always, serving
+from support.searches import search
 
 import dataaccess as da
 from dataaccess.spark._columns import Columns, SparkColumn
@@ -82,8 +83,8 @@ def test_a_client_sends_the_body_or_reports_the_problems(case: Case, connect: An
 def test_a_command_sends_the_body_or_names_the_option(
     case: Case, run_here: RunHere, service: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of_service = {"BASE_URL": service.base_url, "TOKEN": "tok", "CONCURRENCY": "1"}
-    for name, text in {**settings(case), **{f"DATAACCESS_{name}": text for name, text in of_service.items()}}.items():
+    given = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": "tok", "DATAACCESS_CONCURRENCY": "1"}
+    for name, text in (settings(case) | given).items():
         monkeypatch.setenv(name, text)
     code, _, reported = run_here(*words(case))
     assert (code, [request.json for request in service.requests]) == (2 * ("problems" in case), case.get("bodies", []))
@@ -136,13 +137,7 @@ DAY = da.on("2024-01-15")
 @pytest.mark.both_clients
 @pytest.mark.parametrize("case", responses("client"), ids=named)
 def test_a_client_has_the_rows_or_the_error(case: Case, connect: Any) -> None:
-    def search(client: Any) -> Any:
-        return client.search_codes(["id"], allocated_time=DAY)
-
-    def scan(client: Any) -> Any:
-        return client.scan_codes(["id"], allocated_time=DAY).to_dicts()
-
-    for use in (search, scan):
+    for use in (search, lambda client: client.scan_codes(["id"], allocated_time=DAY).to_dicts()):
         with serving(responding(case)) as service:
             client = connect(service.base_url, retry_for=0)
             if "rows" in case["verdict"]:

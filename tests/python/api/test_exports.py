@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
 
-FINISHED = 5637051
+END = "2024-01-15T08:05:00.000Z"
 
 
 def export(*ends: str | None, total: int | None = None) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def export(*ends: str | None, total: int | None = None) -> dict[str, Any]:
 
 
 def test_a_finished_export_has_all_the_specification_names(client: Any) -> None:
-    response = client.download_segment(FINISHED)
+    response = client.download_segment(5637051)
     assert list(response) == ["entries", "meta", "code", "message", "codeMessage", "duration"]
     assert (response["code"], response["message"], response["codeMessage"]) == (200, "Success", None)
     assert response["duration"].endswith("ms")
@@ -39,15 +40,14 @@ def test_a_finished_export_has_all_the_specification_names(client: Any) -> None:
 
 
 def test_waiting_ends_when_every_entry_has_ended(connect: Any) -> None:
-    end = "2024-01-15T08:05:00.000Z"
-    responses = [export(), export(None, None), export(end, None), export(end, end)]
+    responses = [export(), export(None, None), export(END, None), export(END, END)]
     updates: list[dict[str, Any]] = []
     with serving(in_turn(*map(http, responses))) as server:
         response = connect(server.base_url).wait_for_segment(
             7, timeout=timedelta(seconds=20), poll=0.01, on_update=updates.append
         )
         assert len(server.requests) == 4
-    assert [entry["endTime"] for entry in response["entries"]] == [end, end]
+    assert [entry["endTime"] for entry in response["entries"]] == [END, END]
     assert [len(update["entries"]) for update in updates] == [0, 2, 2, 2]
     assert updates[-1] == response
 
@@ -66,8 +66,7 @@ def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
 
 def ended_with(*codes: Any, **fields: Any) -> dict[str, Any]:
     """An export whose entries have ended with these codes."""
-    entry = {**ENTRY, "endTime": "2024-01-15T08:05:00.000Z", **fields}
-    entries = [{**entry, "responseCode": code} for code in codes]
+    entries = [{**ENTRY, "endTime": END, **fields, "responseCode": code} for code in codes]
     return {**EXPORT, "data": {"entries": entries, "meta": {"total": len(entries)}}}
 
 
@@ -93,20 +92,18 @@ def test_an_entry_that_failed_is_an_error_with_all_entries(connect: Any, code: A
 
 @pytest.mark.slow
 def test_the_last_look_is_just_before_the_end(connect: Any) -> None:
-    end = "2024-01-15T08:05:00.000Z"
-    with serving(in_turn(http(export(None)), http(export(end)))) as server:
+    with serving(in_turn(http(export(None)), http(export(END)))) as server:
         response = connect(server.base_url).wait_for_segment(7, timeout=1.5, poll=60)
         assert len(server.requests) == 2
-    assert response["entries"][0]["endTime"] == end
+    assert response["entries"][0]["endTime"] == END
 
 
 def test_a_failure_that_succeeds_later_does_not_end_a_wait(connect: Any) -> None:
-    end = "2024-01-15T08:05:00.000Z"
-    failures = [http(b"", "502 Bad")] * 3
-    with serving(in_turn(*failures, http(export(end)))) as server:
+    failure = http(b"", "502 Bad")
+    with serving(in_turn(failure, failure, failure, http(export(END)))) as server:
         client = connect(server.base_url, retry_for=0)
         assert client.wait_for_segment(7, timeout=20, poll=0.01)["entries"]
-    with serving(always(failures[0])) as server, pytest.raises(da.ServerError):
+    with serving(always(failure)) as server, pytest.raises(da.ServerError):
         connect(server.base_url, retry_for=0).wait_for_segment(7, timeout=0.5, poll=0.1)
 
 
@@ -133,12 +130,10 @@ def test_a_coroutine_cannot_be_awaited_by_a_client_that_waits(connect: Any) -> N
 
 
 def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
-    with (
-        serving(always(http(export(None, total=3)))) as server,
-        pytest.warns(da.IncompleteWarning, match=r"\b3\b.*\b1$"),
-    ):
-        response = connect(server.base_url).download_segment(7)
-    assert len(response["entries"]) == 1
+    with serving(always(http(export(None, total=3)))) as server:
+        with pytest.warns(da.IncompleteWarning, match=r"\b3\b.*\b1$"):
+            response = connect(server.base_url).download_segment(7)
+        assert len(response["entries"]) == 1
 
 
 @pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [{}, 1]}, {"entries": {}}, []])
@@ -199,17 +194,16 @@ def test_an_export_that_ends_with_codes_of_success_succeeded(connect: Any, succe
 def test_another_code_is_a_failure_and_ends_the_wait(connect: Any, success: Any, code: Any) -> None:
     response = ended_with(code, None)
     response["data"]["entries"][1]["endTime"] = None
+    updates: list[Any] = []
+    seen: list[da.Progress] = []
     with serving(always(http(response))) as server:
-        updates: list[Any] = []
+        wait = partial(connect(server.base_url).wait_for_segment, 7, success_codes=success)
         with pytest.raises(da.SegmentExportError) as caught:
-            connect(server.base_url).wait_for_segment(7, timeout=20, success_codes=success, on_update=updates.append)
+            wait(timeout=20, on_update=updates.append)
         assert len(server.requests) == 1
         # Without the check all entries are waited for.
-        seen: list[da.Progress] = []
         with pytest.raises(da.WaitTimeoutError) as waited:
-            connect(server.base_url).wait_for_segment(
-                7, timeout=0.1, poll=0.05, success_codes=success, check=False, progress=seen.append
-            )
+            wait(timeout=0.1, poll=0.05, check=False, progress=seen.append)
     assert waited.value.retryable
     assert {(one.unit, one.total, one.done, one.failed) for one in seen} == {("entries", 2, 1, 1)}
     assert "success_codes" in str(caught.value.hint)

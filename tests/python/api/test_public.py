@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,6 @@ def names(kind: type) -> set[str]:
 
 
 TWINS = [(da.Client, da.AsyncClient), (da.Scan, da.AsyncScan), (da.Task, da.AsyncTask), (da.Batches, da.AsyncBatches)]
-# polars does not await.
-SYNCHRONOUS = {"to_lazyframe"}
 # What waits for nothing.
 IMMEDIATE = {"attributes", "batches", "explain", "iter_rows", "requests", "tasks", "with_options"}
 
@@ -36,7 +35,8 @@ def parameters(call: Any) -> list[tuple[str, Any, Any]]:
 
 @pytest.mark.parametrize(("kind", "other"), TWINS)
 def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other: Any) -> None:
-    shared = names(kind) - SYNCHRONOUS
+    # polars does not await.
+    shared = names(kind) - {"to_lazyframe"}
     assert names(other) - {"aclose"} == shared
     assert parameters(kind) == parameters(other)
     for name in shared:
@@ -49,18 +49,18 @@ def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other
             assert inspect.getdoc(two), name
 
 
-@pytest.mark.parametrize("call", [da.validate_codes, da.validate_items])
-def test_checking_a_request_reads_no_environment(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "no address")
-    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Tokyo")
-    monkeypatch.setenv("DATAACCESS_PROFILE", "absent")
-    day = da.on("2024-01-15")
-    arguments: dict[str, Any] = (
-        {"allocated_time": day}
-        if call is da.validate_codes
-        else {"item_type_name": "customer", "attrs": ["name"], "where": da.col("opened").on("2024-01-15")}
-    )
-    assert call(**arguments)["filters"]["OR"][0]["AND"][0]["value"] == 1_705_276_800_000
+@pytest.mark.parametrize(
+    "check",
+    [
+        partial(da.validate_codes, allocated_time=da.on("2024-01-15")),
+        partial(da.validate_items, "customer", ["name"], da.col("opened").on("2024-01-15")),
+    ],
+    ids=["codes", "items"],
+)
+def test_checking_a_request_reads_no_environment(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {"BASE_URL": "no address", "TIMEZONE": "Asia/Tokyo", "PROFILE": "absent"}.items():
+        monkeypatch.setenv(f"DATAACCESS_{name}", text)
+    assert check()["filters"]["OR"][0]["AND"][0]["value"] == 1_705_276_800_000
 
 
 EVERYTHING = sorted({*da.__all__, *da._HOMES, *da.errors.__all__} - {"__version__"})
@@ -77,9 +77,8 @@ def test_public_objects_are_of_the_package_whichever_module_defines_them(name: s
 def test_type_checkers_see_every_name() -> None:
     tree = ast.parse(Path(da.__file__).read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
+    imported = [alias for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    seen = {alias.asname or alias.name for alias in imported}
     assert seen == {*da._HOMES, *da._PUBLIC, "__version__", "*"}
 
 
@@ -89,14 +88,13 @@ def test_the_version_is_that_of_the_manifest() -> None:
 
 
 HOOKS = {"panic_for_test", "set_buffered_bytes", "set_now", "set_time_scale", "set_values_per_request"}
-FOR_TESTS = {"ERROR_CLASSES", *HOOKS}
 
 
 def test_every_native_name_is_used() -> None:
     sources = [ast.parse(path.read_text(encoding="utf-8")) for path in Path(da.__file__).parent.rglob("*.py")]
     imports = [node for source in sources for node in ast.walk(source) if isinstance(node, ast.ImportFrom)]
     used = {alias.name for node in imports if node.module == "dataaccess._native" for alias in node.names}
-    assert {name for name in dir(_native) if not name.startswith("__")} - FOR_TESTS == used
+    assert {name for name in dir(_native) if not name.startswith("__")} - {"ERROR_CLASSES", *HOOKS} == used
 
 
 def test_every_kind_of_the_core_has_a_class() -> None:

@@ -23,8 +23,7 @@ DAY = date(2024, 3, 10)
 OPENED = da.col("opened")
 
 # A condition of codes, the same of a column, and the first and the last day of its rows.
-Case = tuple[Any, Any, date | None, date | None]
-CASES: dict[str, Case] = {
+CASES: dict[str, tuple[Any, Any, date | None, date | None]] = {
     "since": (da.since(DAY), OPENED.since(DAY), DAY, None),
     "after": (da.after(DAY), OPENED.after(DAY), date(2024, 3, 11), None),
     "until": (da.until(DAY), OPENED.until(DAY), None, DAY),
@@ -40,7 +39,6 @@ CASES: dict[str, Case] = {
     "yesterday": (da.yesterday(), OPENED.on(da.yesterday()), DAY, DAY),
     "between": (None, OPENED.between(DAY, "2024-03-12"), DAY, date(2024, 3, 12)),
 }
-OPEN = ["since", "after", "until", "before"]
 
 
 def instants(zone: str) -> list[datetime]:
@@ -80,18 +78,11 @@ def serving(reading: str, zone: str) -> da.Sandbox:
     return service
 
 
-def noon(zone: str) -> str:
-    """Noon of the day after `DAY`, at which yesterday is that day."""
-    return datetime(2024, 3, 11, 12, tzinfo=ZoneInfo(zone)).isoformat()
-
-
 def codes(client: Any, condition: Any) -> list[str]:
-    """The times of the codes of a search."""
     return sorted(row["allocated_time"] for row in client.search_codes(["allocated_time"], allocated_time=condition))
 
 
 def stores(client: Any, condition: Any) -> list[str]:
-    """The times of the stores of a scan."""
     scan = client.scan_items("store", ["opened"], condition, item_type_id=7)
     return sorted(row["opened"] for row in scan.to_dicts())
 
@@ -101,7 +92,8 @@ def test_each_range_has_the_rows_of_its_days_with_the_right_setting(
     connect: Any, platform: Any, now: Callable[[str], None], name: str
 ) -> None:
     service, comparison, zone = platform
-    now(noon(zone))
+    # At noon of the day after `DAY`, at which yesterday is that day.
+    now(datetime(2024, 3, 11, 12, tzinfo=ZoneInfo(zone)).isoformat())
     condition, of_column, first, last = CASES[name]
     client = connect(service, timezone=zone, day_comparison=comparison)
     rows = expected(zone, first, last)
@@ -126,7 +118,7 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
                 use(*arguments)
             assert len(caught) == 1
 
-        for name in OPEN:
+        for name in ("since", "after", "until", "before"):
             condition, of_column, *_ = CASES[name]
             check(codes, client, condition)
             check(stores, client, of_column)
@@ -144,10 +136,8 @@ def test_a_range_without_its_column_or_with_an_alternative_is_not_checked(connec
         assert codes(client, da.op("after_date", "2024-03-10T12:00", unit="DAY"))
     with serving("exclusive", "Asia/Ho_Chi_Minh") as service:
         client = connect(service)
-        for attrs, where in (
-            ("store_id", OPENED.on(DAY)),
-            ("opened", OPENED.on(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")),
-        ):
+        other = OPENED.on(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")
+        for attrs, where in (("store_id", OPENED.on(DAY)), ("opened", other)):
             assert client.search_items("store", [attrs], where, item_type_id=7)
 
 
@@ -156,8 +146,7 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY))
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
             report = scan.to_folder(tmp_path / "folder")
-        (task,) = report.files
-        (doubt,) = task.doubts
+        ((doubt,),) = (task.doubts for task in report.files)
         assert "range" in doubt
         assert report.doubtful_days == ["part-00000.parquet"]
         # Without a request too.
@@ -172,20 +161,18 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
 def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da.Sandbox, now: Any) -> None:
     now("2024-01-16T20:00+00:00")
     client = connect(sandbox)
+
+    def search(condition: Any, of: Any = client) -> Any:
+        return of.validate_codes(allocated_time=condition)
+
     scan = client.scan_codes(["id"], allocated_time=da.last_days(2))
-    search = client.validate_codes(allocated_time=da.yesterday())
+    yesterday, vietnam = search(da.yesterday()), connect(sandbox, timezone="Asia/Ho_Chi_Minh")
+    assert search(da.yesterday(), vietnam) == search(da.on("2024-01-16"), vietnam)
     # Another day begins.
     now("2024-01-17T01:00+00:00")
     assert scan.requests() == client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16")).requests()
-    assert search == client.validate_codes(allocated_time=da.on("2024-01-15"))
-    assert client.validate_codes(allocated_time=da.yesterday()) == client.validate_codes(
-        allocated_time=da.on("2024-01-16")
-    )
-    vietnam = connect(sandbox, timezone="Asia/Ho_Chi_Minh")
-    now("2024-01-16T20:00+00:00")
-    assert vietnam.validate_codes(allocated_time=da.yesterday()) == vietnam.validate_codes(
-        allocated_time=da.on("2024-01-16")
-    )
+    assert yesterday == search(da.on("2024-01-15"))
+    assert search(da.yesterday()) == search(da.on("2024-01-16"))
 
 
 # The rows of searches, and warnings of rows of other days.
@@ -210,18 +197,10 @@ def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
         assert [row["id"] for row in client.search_codes(["id"], **searched)] == ["back"]
 
 
-@pytest.fixture(scope="module")
-def vietnam() -> Iterator[da.Sandbox]:
-    """A service that cuts its days in Vietnam."""
-    with serving("exclusive", "Asia/Ho_Chi_Minh") as service:
-        yield service
-
-
 def stores_of(client: Any, where: Any) -> Any:
     return client.search_items("store", ["store_id", "opened"], where, item_type_id=7)
 
 
-ALLOCATED = da.col("allocated_time")
 EARLY = [text(at) for at in instants("Asia/Ho_Chi_Minh") if text(at) < "2024-03-10 02"]
 
 SEARCHES: dict[str, Callable[[Any], Any]] = {
@@ -229,7 +208,9 @@ SEARCHES: dict[str, Callable[[Any], Any]] = {
     "search_codes-days": lambda client: client.search_codes(
         ["allocated_time"], allocated_time=da.days(DAY, "2024-03-11")
     ),
-    "search_items-codes": lambda client: client.search_items("promotion_code", ["allocated_time"], ALLOCATED.on(DAY)),
+    "search_items-codes": lambda client: client.search_items(
+        "promotion_code", ["allocated_time"], da.col("allocated_time").on(DAY)
+    ),
     "search_items": lambda client: stores_of(client, OPENED.on(DAY)),
     "search_items-and": lambda client: stores_of(client, OPENED.on(DAY) & da.col("store_id").matches(EARLY)),
     "search_items-or": lambda client: stores_of(client, OPENED.on(DAY) | OPENED.on("2024-03-11")),
@@ -238,11 +219,11 @@ SEARCHES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect: Any, vietnam: Any, name: str) -> None:
-    codes = name.startswith("search_codes") or name == "search_items-codes"
-    stray = rf"{'allocated_time' if codes else 'opened'} 2024-03-09 17:\d\d:\d\d \w+ \d{{4}}-"
+def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect: Any, name: str) -> None:
+    stray = rf"{'allocated_time' if 'codes' in name else 'opened'} 2024-03-09 17:\d\d:\d\d \w+ \d{{4}}-"
     zone = "" if name == "search_items-and" else r".*\bUTC\+07:00 "
-    with pytest.warns(da.StrayDayWarning, match=stray + zone) as caught:
-        assert len(SEARCHES[name](connect(vietnam)))
-    assert len(caught) == 1
-    assert len(SEARCHES[name](connect(vietnam, timezone="Asia/Ho_Chi_Minh")))
+    with serving("exclusive", "Asia/Ho_Chi_Minh") as vietnam:
+        with pytest.warns(da.StrayDayWarning, match=stray + zone) as caught:
+            assert len(SEARCHES[name](connect(vietnam)))
+        assert len(caught) == 1
+        assert len(SEARCHES[name](connect(vietnam, timezone="Asia/Ho_Chi_Minh")))

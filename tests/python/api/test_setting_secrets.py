@@ -22,18 +22,22 @@ import dataaccess as da
 CLASSES = [da.Client, da.AsyncClient]
 
 
+def private(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    path.chmod(0o600)
+    return path
+
+
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_client_pickles_when_its_token_can_be_found_again(
-    kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    secret = tmp_path / "token"
-    secret.write_text("tok-secret\n")
-    secret.chmod(0o600)
+    token = da.token_file(private(tmp_path / "token", b"tok-secret\n"))
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-secret")
     for client in (
         kind("https://cdp.example.com", timezone="Asia/Tokyo", headers={"X-A": "b"}),
-        kind("https://cdp.example.com", token=da.token_file(secret), timezone="Asia/Tokyo"),
+        kind("https://cdp.example.com", token=token, timezone="Asia/Tokyo"),
         kind("sandbox:demo", timezone="Asia/Tokyo"),
     ):
         data = pickle.dumps(client)
@@ -152,10 +156,8 @@ def test_the_demo_sandbox_has_one_token_for_all_clients() -> None:
 # Token files, and tokens that are not Unicode: no error has a byte of a token.
 
 
-def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Any) -> None:
-    path = tmp_path / "token"
-    path.write_text("tok-old\n")
-    path.chmod(0o600)
+def test_a_file_that_is_rotated_is_followed(connect: Any, tmp_path: Path) -> None:
+    path = private(tmp_path / "token", b"tok-old\n")
 
     def respond(connection: Any, number: int) -> None:
         path.write_text("  tok-new\n")
@@ -186,8 +188,8 @@ def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: 
 OWN = "tok-of-a-file-0123456789"
 
 
-def everything_in(error: BaseException) -> str:
-    """All that an error, and each it came from, holds: its text, arguments, fields, and the locals of our frames."""
+def is_told(token: str, error: BaseException) -> bool:
+    """Whether an error, or what it came from, has a token in any encoding: in fields, or in locals of our frames."""
     seen: list[object] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -199,40 +201,28 @@ def everything_in(error: BaseException) -> str:
         frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
         ours = [frame.locals for frame in frames if frame.filename.startswith(str(Path(da.__file__).parent))]
         seen += [repr(one), str(one), one.args, vars(one), fields, ours]
-    return repr(seen)
-
-
-def is_told(token: str, error: BaseException) -> bool:
-    """Whether an error holds a token, in any of the encodings that a file may have."""
-    seen = everything_in(error)
     encoded = [repr(token.encode(name))[2:-1] for name in ("utf-8", "utf-16-le", "utf-16-be")]
-    return any(part in seen for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
+    return any(part in repr(seen) for part in [token, *encoded, repr(token.encode("utf-16-le").decode())[1:-1]])
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tmp_path: Any, encoding: str) -> None:
-    path = tmp_path / "token"
-    path.write_bytes((f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
-    path.chmod(0o600)
+def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tmp_path: Path, encoding: str) -> None:
+    path = private(tmp_path / "token", (f"{OWN}\xe9" if encoding == "latin-1" else OWN).encode(encoding))
     token = da.token_file(path)
-    with (
-        serving(always(http())) as server,
-        pytest.raises(da.ConfigError, match=r"\bUTF-8\b|\bposition \d") as caught,
-    ):
-        search(connect(server.base_url, token=token))
-    assert not is_told(OWN, caught.value)
+    with serving(always(http())) as server:
+        with pytest.raises(da.ConfigError, match=r"\bUTF-8\b|\bposition \d") as caught:
+            search(connect(server.base_url, token=token))
+        assert not is_told(OWN, caught.value)
+        assert server.requests == []
     if encoding in {"utf-16", "utf-32", "latin-1"}:
         with pytest.raises(da.ConfigError, match=rf" {re.escape(str(path))} .*\bUTF-8\b") as caught:
             token()
         assert not is_told(OWN, caught.value)
-    assert server.requests == []
 
 
-@pytest.mark.parametrize("content", ["", " \n"])
-def test_an_empty_file_is_named(connect: Any, tmp_path: Any, content: str) -> None:
-    path = tmp_path / "token"
-    path.write_text(content, encoding="utf-8")
-    path.chmod(0o600)
+@pytest.mark.parametrize("content", [b"", b" \n"])
+def test_an_empty_file_is_named(connect: Any, tmp_path: Path, content: bytes) -> None:
+    path = private(tmp_path / "token", content)
     with serving(always(http())) as server:
         with pytest.raises(da.ConfigError, match=rf" {re.escape(str(path))} .*\bempty\b"):
             search(connect(server.base_url, token=da.token_file(path), retry_for=0))
@@ -261,11 +251,6 @@ TOKEN = "sbx_57622b1f0c3a4d5e8f9a0b1c2d3e4f50"
 MISSING = os.strerror(errno.ENOENT)
 
 
-def printed(error: BaseException) -> str:
-    """All that an error prints, with what it came from."""
-    return "".join(traceback.format_exception(error))
-
-
 @pytest.mark.parametrize(
     "token",
     [TOKEN, f"{TOKEN}/{TOKEN}==", f"/{TOKEN}", f"eyJhbGciOiJI.{TOKEN}.{TOKEN}", f"./{TOKEN}"],
@@ -274,13 +259,13 @@ def printed(error: BaseException) -> str:
 def test_a_token_that_was_meant_as_one_is_not_in_the_error(token: str) -> None:
     with pytest.raises(da.ConfigError, match=rf": {MISSING} .*\b8 ") as caught:
         da.token_file(token)()
-    assert "57622b1f" not in printed(caught.value)
+    assert "57622b1f" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_token_that_is_too_long_for_a_name_is_not_shown_either() -> None:
     with pytest.raises(da.ConfigError, match=os.strerror(errno.ENAMETOOLONG)) as caught:
         da.token_file(TOKEN * 20)()
-    assert "57622b1f" not in printed(caught.value)
+    assert "57622b1f" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_exists_is_named(tmp_path: Path) -> None:

@@ -16,10 +16,14 @@ from support.arguments import about
 from support.commands import run_here
 from support.profiles import Config
 from support.raw_server import always, http, serving
+from support.searches import search
 
 import dataaccess as da
 
+__all__ = ["run_here"]
+
 CLASSES = [da.Client, da.AsyncClient]
+DAY = da.on("2024-01-15")
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -47,9 +51,8 @@ def test_a_token_stays_with_its_service(kind: Any, monkeypatch: pytest.MonkeyPat
         for same in ("https://cdp.example.com:443/b", "https://CDP.example.com"):
             assert client.with_options(base_url=same).base_url.startswith("https://cdp.example.com")
         for other in ("https://evil.example.com", "https://cdp.example.com:8443", "http://127.0.0.1:1"):
-            with pytest.raises(
-                da.ConfigError, match=rf" {re.escape(other)}: .* {re.escape(other)}, ", check=about("base_url")
-            ) as caught:
+            shown = rf" {re.escape(other)}: .* {re.escape(other)}, "
+            with pytest.raises(da.ConfigError, match=shown, check=about("base_url")) as caught:
                 client.with_options(base_url=other)
             assert "tok-" not in str(caught.value)
     moved = kind("https://cdp.example.com", token=lambda: "tok").with_options(base_url="https://other.example.com")
@@ -63,7 +66,7 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
     with pytest.raises(da.ConfigError, match=r" https://cdp\.example\.com: ", check=about("base_url")):
         client.with_options(base_url="https://cdp.example.com")
     back = da.Client("https://cdp.example.com", token="tok").with_options(base_url="sandbox:demo?until=2024-02-29")
-    assert len(back.search_codes(allocated_time=da.on("2024-01-15"))) == 73
+    assert len(search(back)) == 73
 
 
 def test_options_make_a_copy_that_shares_connections() -> None:
@@ -71,30 +74,25 @@ def test_options_make_a_copy_that_shares_connections() -> None:
         client = da.Client(server.base_url, token="tok-1", timezone="Asia/Tokyo")
         copy = client.with_options(timeout=timedelta(seconds=9), retry_for=0)
         for one in (client, copy, client):
-            one.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            search(one)
         assert server.connections == 1
         assert copy.timezone == "Asia/Tokyo"
         copy.close()
         assert (client.is_closed, copy.is_closed) == (False, True)
-        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        search(client)
         with pytest.raises(da.ClientClosedError):
-            copy.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            search(copy)
 
 
-def test_module_functions_follow_the_environment_and_reuse_a_client(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_module_functions_follow_the_environment_and_reuse_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(always(http())) as server:
         monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-        monkeypatch.setenv("DATAACCESS_TOKEN", "tok-1")
-        for _ in range(3):
-            da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-        assert server.connections == 1
-        monkeypatch.setenv("DATAACCESS_TOKEN", "tok-2")
-        da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        for token in ("tok-1", "tok-1", "tok-1", "tok-2"):
+            monkeypatch.setenv("DATAACCESS_TOKEN", token)
+            search(da)
+            assert server.connections == 1 or token == "tok-2"
         assert [request.headers["authorization"][-5:] for request in server.requests] == ["tok-1"] * 3 + ["tok-2"]
-        scan = da.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        assert scan.to_dicts() == da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert da.scan_codes(["id"], allocated_time=DAY).to_dicts() == search(da)
         assert da.scan_items("customer", ["id"], da.col("customer_id").equals("a")).collect().num_rows == 2
 
 
@@ -137,12 +135,8 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
     client = kind(profile="p")
     assert client.settings[name].value not in (None, {})
     cleared = client.with_options(**{name: None})
-    for one in (
-        cleared,
-        kind(profile="p", **{name: None}),
-        pickle.loads(pickle.dumps(cleared)),
-        pickle.loads(pickle.dumps(cleared)).with_options(retry_for=1),
-    ):
+    again = pickle.loads(pickle.dumps(cleared))
+    for one in (cleared, kind(profile="p", **{name: None}), again, again.with_options(retry_for=1)):
         assert one.settings[name].value == ({} if name == "item_types" else None)
         # The others are those of the profile.
         others = {*CLEARED} - {name}
@@ -164,13 +158,8 @@ def test_none_clears_what_the_environment_says(
     client = kind()
     assert client.settings[name].source == f"environment variable {variable}"
     (other,) = {"proxy", "ca_bundle"} - {name}
-    cleared = kind(**{name: None})
-    for one in (
-        cleared,
-        client.with_options(**{name: None}),
-        cleared.with_options(timeout=9),
-        pickle.loads(pickle.dumps(cleared)),
-    ):
+    cleared, copy = kind(**{name: None}), client.with_options(**{name: None})
+    for one in (cleared, copy, cleared.with_options(timeout=9), pickle.loads(pickle.dumps(cleared))):
         assert one.settings[name] == da.Setting(None, "argument")
         assert one.settings[other] == client.settings[other]
         assert one.base_url == "https://cdp.example.com"
@@ -203,18 +192,15 @@ def token(tmp_path: Path, sandbox: da.Sandbox) -> Path:
 def test_the_file_of_the_token_is_followed(monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox, token: Path) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("DATAACCESS_TOKEN_FILE", str(token))
-    day = da.on("2024-01-15")
     with da.Client() as client:
         assert client.settings["token"].source == "environment variable DATAACCESS_TOKEN_FILE"
         assert "token from environment" in repr(client)
-        assert len(client.search_codes(["id"], allocated_time=day)) == 73
+        assert len(search(client)) == 73
         sandbox.revoke(token.read_text().strip())
         token.write_text(sandbox.issue_token())
-        assert len(client.search_codes(["id"], allocated_time=day)) == 73
-        again = pickle.loads(pickle.dumps(client))
-        assert len(again.search_codes(["id"], allocated_time=day)) == 73
         # The functions of the module follow the variable.
-        assert len(da.search_codes(["id"], allocated_time=day)) == 73
+        for one in (client, pickle.loads(pickle.dumps(client)), da):
+            assert len(search(one)) == 73
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -290,11 +276,6 @@ def test_a_proxy_of_the_environment_is_not_for_this_machine(config: Config, monk
 # Paths on this machine.
 
 
-__all__ = ["run_here"]
-
-DAY = da.on("2024-01-15")
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home folder, which is not the current one."""
@@ -312,12 +293,10 @@ def test_every_path_may_begin_with_the_home_folder(home: Path, sandbox: da.Sandb
     own = home / "token"
     own.write_text(sandbox.issue_token())
     own.chmod(0o600)
-    client = da.Client(sandbox.base_url, token=da.token_file("~/token"), record="~/exchanges.jsonl")
-    rows = client.search_codes(["id"], allocated_time=DAY)
-    assert rows
-    client.close()
+    with da.Client(sandbox.base_url, token=da.token_file("~/token"), record="~/exchanges.jsonl") as client:
+        assert (rows := search(client))
     with da.Sandbox.replay("~/exchanges.jsonl") as replayed:
-        assert replayed.client().search_codes(["id"], allocated_time=DAY) == rows
+        assert search(replayed.client()) == rows
     code, printed, reported = run_here(
         "codes", "--on", "2024-01-15", "--attrs", "id", "--json", "--token-file=~/token", "--base-url", sandbox.base_url
     )
@@ -334,7 +313,7 @@ def test_a_path_in_a_profile_starts_at_its_folder_or_at_home(home: Path, config:
         (folder / "token").chmod(0o600)
         paths = f'token_file = "{name}"\nrecord = "all.jsonl"\n'
         config.write(f'[profiles.p]\nbase_url = "{sandbox.base_url}"\n{paths}')
-        assert da.Client(profile="p").search_codes(["id"], allocated_time=DAY, limit=1)
+        assert search(da.Client(profile="p"))
         assert list(Path().iterdir()) == []
         (config.path.parent / "all.jsonl").unlink()
 
@@ -348,7 +327,7 @@ def test_a_relative_path_is_that_of_the_call(home: Path, sandbox: da.Sandbox, mo
     monkeypatch.chdir(home)
     assert token() == pickle.loads(data)()
     for one in (client, pickle.loads(of_client)):
-        assert one.search_codes(["id"], allocated_time=DAY, limit=1)
+        assert search(one)
     assert token.path.is_absolute()
 
 

@@ -12,6 +12,7 @@ import pickle
 import traceback
 from collections.abc import Callable
 from datetime import UTC, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,11 +97,7 @@ WRONG: dict[str, list[Any]] = {
     "allow_http": ["yes", 1],
     "item_types": [{"store": "7"}, {"customer": 3}, 5],
     "headers": [
-        {"X-A": 5},
-        {5: "hunter2"},
-        {"X-A": "a\r\nhunter2"},
-        {"Accept-Encoding": "gzip;q=1"},
-        ["X-Key: hunter2"],
+        *({"X-A": 5}, {5: "hunter2"}, {"X-A": "a\r\nhunter2"}, {"Accept-Encoding": "gzip;q=1"}, ["X-Key: hunter2"]),
     ],
     "user_agent": [3, b"job/3", ""],
     "known_row_cap": [True, "3"],
@@ -109,14 +106,6 @@ WRONG: dict[str, list[Any]] = {
     "ca_bundle": [3, b"x", ""],
     "record": [3, b"x", ""],
 }
-
-
-def of_argument(kind: Any, name: str, value: Any, _: Any) -> Any:
-    return kind(**{**SERVICE, name: value})
-
-
-def of_copy(kind: Any, name: str, value: Any, _: Any) -> Any:
-    return kind(**SERVICE).with_options(**{name: value})
 
 
 def of_variable(kind: Any, name: str, text: str, _: Any) -> Any:
@@ -185,9 +174,10 @@ def test_an_argument_of_no_value_is_refused_by_name(name: str, kind: Any, tmp_pa
     # No path of the tests is of a file.
     monkeypatch.chdir(tmp_path)
     for value in (*WRONG.get(name, ()), *WRONG_TEXTS.get(name, ())):
-        for make in (of_argument, *([] if name == "token" else [of_copy])):
+        copied = partial(kind(**SERVICE).with_options, **{name: value})
+        for make in (partial(kind, **{**SERVICE, name: value}), *([] if name == "token" else [copied])):
             with pytest.raises(da.ConfigError) as caught:
-                make(kind, name, value, None)
+                make()
             assert name == "item_types" or about(name)(caught.value)
             assert_told(caught.value, name)
             assert pickle.loads(pickle.dumps(caught.value)).problems == caught.value.problems == [str(caught.value)]
@@ -233,12 +223,8 @@ def test_all_that_the_environment_lacks_or_has_wrong_is_one_error(monkeypatch: p
 @pytest.mark.parametrize("kind", CLASSES)
 def test_values_of_other_kinds_are_values(kind: Any) -> None:
     given: dict[str, Any] = {
-        "timeout": np.float32(2),
-        "retry_for": fractions.Fraction(1, 2),
-        "concurrency": np.int64(3),
-        "known_row_cap": np.int8(1),
-        "timezone": ZoneInfo("Europe/Berlin"),
-        "source_timezone": UTC,
+        **{"timeout": np.float32(2), "retry_for": fractions.Fraction(1, 2), "concurrency": np.int64(3)},
+        **{"known_row_cap": np.int8(1), "timezone": ZoneInfo("Europe/Berlin"), "source_timezone": UTC},
     }
     client = kind(**SERVICE, **given)
     shown = {name: client.settings[name].value for name in given}
@@ -287,12 +273,7 @@ def test_the_first_source_wins(config: Config, chosen: dict[str, set[int]], kind
 
 def test_headers_of_the_environment_are_not_for_the_address_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_HEADERS", '{"X-Api-Key": "hunter2"}')
-
-    def headers() -> Any:
-        return of_connection(da.Client, "timeout", "5", None).settings["headers"].value
-
-    assert headers() is None
-    monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
-    assert headers() == {"X-Api-Key": "(hidden)"}
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://other.example.com")
-    assert headers() is None
+    for address, headers in ((None, None), (ADDRESS, {"X-Api-Key": "(hidden)"}), ("https://other.example.com", None)):
+        if address is not None:
+            monkeypatch.setenv("DATAACCESS_BASE_URL", address)
+        assert of_connection(da.Client, "timeout", "5", None).settings["headers"].value == headers

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from support.raw_server import http, serving
+from support.raw_server import always, http, serving, silent
 
 import dataaccess as da
 
@@ -18,11 +18,6 @@ DOWN = http(b"", "500 Broken")
 def late(connection: Any, _number: int) -> None:
     time.sleep(0.15)
     connection.sendall(http())
-
-
-def silent(connection: Any, _number: int) -> None:
-    while connection.recv(1_024):
-        pass
 
 
 @pytest.mark.quiet
@@ -41,13 +36,7 @@ def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_cli
 
 
 def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        if number == 0:
-            connection.sendall(DOWN)
-        else:
-            silent(connection, number)
-
-    with serving(respond) as server:
+    with serving(lambda connection, number: (silent(b"") if number else always(DOWN))(connection, number)) as server:
         with pytest.raises(da.RequestTimeoutError, match=r" timeout \(0\.7 s\) .*: ServerError") as caught:
             connect(server.base_url, timeout=0.7).search_codes(["id"], **ON_A_DAY)
         assert (caught.value.attempts, len(caught.value.history)) == (2, 2)
@@ -57,7 +46,7 @@ def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) 
 
 
 def test_a_check_waits_its_timeout_once(connect: Any) -> None:
-    with serving(silent) as server:
+    with serving(silent(b"")) as server:
         began = time.monotonic()
         check = connect(server.base_url).check("2024-01-15", timeout=0.3)
         assert 0.3 <= time.monotonic() - began < 10

@@ -9,7 +9,9 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.failures import DENIED
@@ -60,18 +62,17 @@ def test_a_callable_is_asked_once_and_its_text_is_kept(connect: Any) -> None:
     assert asked != [threading.current_thread().name]
 
 
+def after(seconds: float, answer: Any) -> Any:
+    time.sleep(seconds)
+    return answer
+
+
 def test_many_threads_ask_once() -> None:
-    asked: list[int] = []
-
-    def token() -> str:
-        asked.append(1)
-        time.sleep(0.2)
-        return "tok-1"
-
+    token = Mock(side_effect=partial(after, 0.2, "tok-1"))
     with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token=token)
         list(pool.map(lambda _: search(client), range(16)))
-    assert asked == [1]
+    token.assert_called_once_with()
 
 
 @pytest.mark.fault("P6")
@@ -221,72 +222,42 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
 
 
 def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
-    asked: list[int] = []
-
-    def token() -> str:
-        asked.append(1)
-        if len(asked) < 3:
-            raise OSError("the service of the tokens is away")
-        return "tok-1"
-
+    away = OSError("the service of the tokens is away")
+    token, once = Mock(side_effect=[away, away, "tok-1"]), Mock(side_effect=away)
     with serving(always(http())) as server:
         assert search(connect(server.base_url, token=token))
         assert len(server.requests) == 1
-    assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
-    with serving(always(http())) as server:
-        asked.clear()
+        assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
         with pytest.raises(da.ConfigError, match=r"\bOSError: "):
-            search(connect(server.base_url, token=token, retry_for=0))
-        assert asked == [1]
+            search(connect(server.base_url, token=once, retry_for=0))
+        once.assert_called_once_with()
 
 
 @pytest.mark.parametrize("mistake", [TypeError, NameError, KeyError, ZeroDivisionError, AssertionError, RuntimeError])
 def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exception]) -> None:
-    asked: list[int] = []
-
-    def token() -> str:
-        asked.append(1)
-        raise mistake("in my code")
-
+    token = Mock(side_effect=mistake("in my code"))
     with pytest.raises(da.ConfigError, match=rf"\b{mistake.__name__}: ") as caught:
         search(connect("http://127.0.0.1:9", token=token))
-    assert (asked, caught.value.retryable) == ([1], False)
+    assert (token.call_count, caught.value.retryable) == (1, False)
 
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
-    asked: list[int] = []
-
-    def token() -> tuple[str, float]:
-        asked.append(1)
-        if 1 < len(asked) < 12:
-            raise OSError("the service of the tokens is away")
-        return "tok-1", time.time() + (0.2 if len(asked) == 1 else 60)
-
-    def respond(connection: Any, _number: int) -> None:
-        time.sleep(0.15)
-        connection.sendall(http())
-
-    with serving(respond) as server:
+    away = [OSError("the service of the tokens is away")] * 10
+    token = Mock(side_effect=[("tok-1", time.time() + 0.2), *away, ("tok-1", time.time() + 60)])
+    with serving(lambda connection, _: connection.sendall(after(0.15, http()))) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
-        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).to_folder(
-            tmp_path / "run"
-        )
-    assert (report.rows, len(asked)) == (8, 12)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))
+        report = scan.to_folder(tmp_path / "run")
+    assert (report.rows, token.call_count) == (8, 12)
 
 
 def test_many_threads_ask_once_for_a_token_of_a_short_life() -> None:
-    asked: list[int] = []
-
-    def token() -> tuple[str, float]:
-        asked.append(1)
-        time.sleep(0.1)
-        return "tok-1", time.time() + 20
-
+    token = Mock(side_effect=partial(after, 0.1, ("tok-1", time.time() + 20)))
     with serving(always(http())) as server, ThreadPoolExecutor(8) as pool:
         client = da.Client(server.base_url, token=token)
         list(pool.map(lambda _: search(client), range(16)))
-    assert asked == [1]
+    token.assert_called_once_with()
 
 
 def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
@@ -303,10 +274,9 @@ def test_a_call_that_ends_early_leaves_its_question_to_the_next() -> None:
     with serving(always(http())) as server:
         client = da.Client(server.base_url, token=token)
         hasty = client.with_options(timeout=0.1)
-        with pytest.raises(da.RequestTimeoutError):
-            search(hasty)
-        with pytest.raises(da.RequestTimeoutError):
-            search(hasty)
+        for _ in range(2):
+            with pytest.raises(da.RequestTimeoutError):
+                search(hasty)
         assert most == [1]
         assert search(client)
 
@@ -319,9 +289,8 @@ def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any
         return "tok-test"
 
     with serving(always(WHOLE)) as server:
-        scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
-            ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
-        )
+        client = connect(server.base_url, token=token, timeout=0.3)
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         with pytest.raises(da.RequestTimeoutError, match=r" 0\.3 s\b.*\bcallable\b") as caught:
             scan.to_dicts()
         returned.set()
@@ -342,8 +311,8 @@ def test_r8_a_callable_that_hangs_is_called_again_by_the_call_after_one_that_gav
     with serving(always(WHOLE)) as server:
         client = connect(server.base_url, token=token, timeout=1.2)
         with pytest.raises(da.RequestTimeoutError, match=r"\btoken\b") as caught:
-            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            search(client)
         assert caught.value.phase == "deadline"
-        assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert search(client)
         returned.set()
     assert len(calls) == 2

@@ -7,10 +7,11 @@ import pickle
 import re
 import sys
 from collections import OrderedDict
-from enum import IntEnum
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -102,40 +103,28 @@ def test_post_returns_responses_of_any_size(connect: Any) -> None:
         assert connect(server.base_url).post("/access/api/other", {})["data"]["data"] == [text]
 
 
-class Status(IntEnum):
-    USED = 4
+Name = type("Name", (str,), {})
+LEAVES: st.SearchStrategy[Any] = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.integers(-(2**80), 2**80), st.just(da.CodeStatus.USED)),
+    *(st.floats(allow_nan=False, allow_infinity=False), st.text(), st.text().map(Name)),
+)
 
 
-class Name(str):
-    __slots__ = ()
-
-
-def nested(depth: int) -> list[Any]:
-    return [nested(depth - 1)] if depth else []
-
-
-BODIES = {
-    "usual types": {"a": "x", "b": 1, "c": [True, False, None], "d": {}, "e": [], "f": (1, ("y",))},
-    "integers": [0, -1, 2**63 - 1, -(2**63)],
-    "large integers": [1, 2**63, 2**70],
-    "floats": [1, 0.1, -0.0, 1e16, 5e-324],
-    "every control character": "".join(map(chr, range(0x21))) + '"\\/\x7f',
-    "other scripts": {"ü": "\u2028\u2029\ufeff\U0001f600"},
-    "subclasses": OrderedDict(a=Status.USED, b=Name("n"), c=True),
-    "subclasses inside": {"a": [Status.USED], "b": Name("n")},
-    "keys that are no strings": {1: 1, None: 2, False: 3, 0.5: 4},
-    "a scalar": "x",
-    "null": None,
-    "many levels": nested(200),
-}
+def joined(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    of_leaves = st.dictionaries(LEAVES, inner, max_size=4)
+    return st.lists(inner, max_size=4) | st.lists(inner).map(tuple) | of_leaves | of_leaves.map(OrderedDict)
 
 
 def test_a_body_is_what_json_writes() -> None:
-    with (
-        serving(lambda connection, _number: connection.sendall(http())) as server,
-        da.Client(server.base_url, token="tok") as client,
-    ):
-        for name, body in BODIES.items():
+    with serving(always(http())) as server, da.Client(server.base_url, token="tok") as client:
+
+        @given(body=st.recursive(LEAVES, joined, max_leaves=20))
+        @example(body="".join(map(chr, range(0x21))) + '"\\/\x7fü\u2028\u2029\ufeff\U0001f600')
+        @example(body=[-0.0, 1e16, 5e-324, 2**63 - 1, -(2**63), 2**63])
+        @example(body=json.loads("[" * 200 + "]" * 200))
+        def check(body: Any) -> None:
             client.post("/access/api/other", body)
             expected = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-            assert server.requests[-1].body.decode() == expected, name
+            assert server.requests[-1].body.decode() == expected
+
+        check()

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from support import kinds
-from support.raw_server import Close, reset, serving
-from support.streams import (
-    CLOSING,
-    HEAD,
-    OPENING,
-    client_of,
-    endless,
-    gone,
-    in_parts,
-    records,
-    scan_of,
-    whole,
-)
+from support.raw_server import Close, always, closing, resetting, serving
+from support.streams import CLOSING, HEAD, OPENING, client_of, endless, gone, in_parts, records, scan_of, whole
 
 import dataaccess as da
 
@@ -67,10 +55,7 @@ def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) ->
 
 
 def test_a_waiting_reader_learns_that_the_batches_were_closed() -> None:
-    def silent(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 50))
-
-    with serving(silent) as server, ThreadPoolExecutor(1) as pool:
+    with serving(always(HEAD + OPENING + records(0, 50))) as server, ThreadPoolExecutor(1) as pool:
         batches = scan_of(client_of(server)).batches(max_rows=100)
         reader = pool.submit(next, batches)
         while not server.requests:
@@ -94,36 +79,19 @@ def test_async_batches_close_as_generators_do(closing: Any) -> None:
     asyncio.run(main())
 
 
-def cut(connection: Any, _number: int) -> None:
-    connection.sendall(HEAD + OPENING + records(0, 2_500))
-    raise Close
-
-
-def broken(connection: Any, _number: int) -> None:
-    connection.sendall(HEAD + OPENING + records(0, 2_500) + b",]")
-
-
-def reset_late(connection: Any, _number: int) -> None:
-    connection.sendall(HEAD + OPENING + records(0, 2_500))
-    time.sleep(0.2)
-    reset(connection)
-
-
-def refused(connection: Any, _number: int) -> None:
-    connection.sendall(HEAD + OPENING[12:].replace(b'"message"', b'{"message"'))
-    connection.sendall(records(0, 2_500) + CLOSING[:-1] + b',"code":301}')
-    raise Close
+SOME = HEAD + OPENING + records(0, 2_500)
 
 
 @pytest.mark.both_clients
 @pytest.mark.parametrize(
     ("end", "cause"),
     [
-        (cut, kinds.Truncated),
-        (reset_late, da.ConnectionLostError),
-        (broken, kinds.InvalidJson),
-        (refused, da.PermissionDeniedError),
+        (closing(SOME), kinds.Truncated),
+        (resetting(SOME), da.ConnectionLostError),
+        (always(SOME + b",]"), kinds.InvalidJson),
+        (closing(SOME.replace(b'"code":200,', b"") + CLOSING[:-1] + b',"code":301}'), da.PermissionDeniedError),
     ],
+    ids=["cut", "reset", "broken", "refused"],
 )
 def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: Any, cause: type[Exception]) -> None:
     with serving(end) as server:
@@ -176,19 +144,9 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 def test_threads_share_batches() -> None:
     with serving(in_parts(whole(50_000))) as server:
         batches = scan_of(client_of(server)).batches(max_rows=500)
-        taken: list[list[int]] = [[] for _ in range(8)]
-
-        def take(mine: list[int]) -> None:
-            for batch in batches:
-                mine.extend(numbers([batch]))
-
-        threads = [threading.Thread(target=take, args=(mine,)) for mine in taken]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    together = [number for mine in taken for number in mine]
-    assert sorted(together) == list(range(50_000))
+        with ThreadPoolExecutor(8) as threads:
+            taken = list(threads.map(lambda _: numbers(batches), range(8)))
+    assert sorted(number for mine in taken for number in mine) == list(range(50_000))
     assert all(mine == sorted(mine) for mine in taken)
 
 

@@ -16,7 +16,7 @@ from support import kinds
 from support.arguments import about
 from support.environment import in_parts
 from support.raw_server import always, serving
-from support.runs import by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
+from support.runs import by_day, by_value, doubtful, giving, numbers_in, reasons, responding, some_days
 from support.scan_requests import OUTPUTS
 from support.streams import response_of, scan_of
 
@@ -48,9 +48,8 @@ def test_equal_highest_counts_are_reported_with_their_days(connect: Any, tmp_pat
         scan = by_day(connect(service), ["id"])
         with pytest.warns(da.IncompleteWarning) as caught:
             USES[use](scan, tmp_path)
-        (warning,) = caught
-        found = [numbers_in(reason) for reason in scan.last_stats.reasons] if use != "run" else []
-    assert found == ([CAPPED] if use != "run" else [])
+    (warning,) = caught
+    assert use == "run" or [numbers_in(reason) for reason in scan.last_stats.reasons] == [CAPPED]
     assert " ".join(CAPPED[2:6]) in " ".join(numbers_in(str(warning.message)))
 
 
@@ -115,11 +114,9 @@ def test_a_known_cap_is_reported_by_every_search(connect: Any, store: da.Sandbox
 
 
 def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        connection.sendall(response_of([{"n": 1, "text": "x"}] * (40 if value == "1" else 150)))
-
-    with responding(give) as server:
-        scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
+    rows = {value: [{"n": 1, "text": "x"}] * (40 if value == "1" else 150) for value in "0123"}
+    with responding(giving(rows)) as server:
+        scan = by_value(connect(server.base_url), list(rows))
         with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
             scan.to_dicts()
 
@@ -132,8 +129,8 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         client.scan_codes(["id"], allocated_time=da.on("2024-01-01")).to_folder(tmp_path / "other")
         client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path / "query")
         (tmp_path / "other" / "day=2024-01-01" / "notes.txt").touch()
-        for of, day in (("other", 1), ("query", 2)):
-            (tmp_path / of / f"day=2024-01-{day:02}").rename(tmp_path / "codes" / f"day=2024-01-{day:02}")
+        for of, day in (("other", "day=2024-01-01"), ("query", "day=2024-01-02")):
+            (tmp_path / of / day).rename(tmp_path / "codes" / day)
         (tmp_path / "codes" / "day=2024-01-04").mkdir()
         (tmp_path / "codes" / "day=2024-01-04" / "part-0.parquet").symlink_to(tmp_path / "nowhere")
         # None of them is a day of this run.
@@ -177,25 +174,21 @@ WEEK = da.days("2024-01-01", "2024-01-06")
 STATUSES = [1, 3, 4]
 
 
-def codes() -> list[dict[str, Any]]:
-    """Codes of five days: more than the cap on each but one, fewer than it of each status."""
-    draw = random.Random(14)
-    return [
-        {
-            # The ids of a day are not in the order of its times.
-            "id": f"code-{day}-{number * 71 % 101:03}",
-            "name": "a code",
-            "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
-            "allocated_audience": f"holder-{draw.randrange(40)}",
-            "audience_type": draw.choice([-1003, -1007]),
-            "code_status": draw.choice(STATUSES),
-        }
-        for day, count in enumerate([90, 100, 17, 85, 95], 1)
-        for number in range(count)
-    ]
-
-
-CODES = codes()
+draw = random.Random(14)
+# Codes of five days: more than the cap on each but one, fewer than it of each status.
+CODES: list[dict[str, Any]] = [
+    {
+        # The ids of a day are not in the order of its times.
+        "id": f"code-{day}-{number * 71 % 101:03}",
+        "name": "a code",
+        "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
+        "allocated_audience": f"holder-{draw.randrange(40)}",
+        "audience_type": draw.choice([-1003, -1007]),
+        "code_status": draw.choice(STATUSES),
+    }
+    for day, count in enumerate([90, 100, 17, 85, 95], 1)
+    for number in range(count)
+]
 IDS = sorted(row["id"] for row in CODES)
 
 
@@ -357,13 +350,9 @@ def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_pa
 @pytest.mark.parametrize("other", [None, 2, "4", 3.5], ids=repr)
 def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> None:
     own = [{"id": f"{n}", "code_status": 3 if n else other} for n in range(1_000)]
+    options = {"allocated_time": da.on("2024-01-15"), "on_suspected_cap": "split", "schema": {"code_status": "json"}}
     with serving(always(response_of(own))) as server:
-        scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"],
-            allocated_time=da.on("2024-01-15"),
-            on_suspected_cap="split",
-            schema={"code_status": "json"},
-        )
+        scan = connect(server.base_url).scan_codes(["id", "code_status"], **options)
         for use in (scan.to_dicts, lambda: scan.collect().to_pylist()):
             with pytest.warns(da.IncompleteWarning, match="2024-01-15"):
                 assert use() == own

@@ -6,13 +6,15 @@ import gc
 import subprocess
 import sys
 import time
+from itertools import chain, repeat
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.raw_server import Close, always, http, serving
+from support.raw_server import always, closing, http, serving
 from support.streams import HEAD, OPENING, client_of, endless, gone, records, response_of, scan_of
 
 import dataaccess as da
@@ -72,11 +74,7 @@ def test_a_refusal_is_raised_before_anyone_pulls(sandbox: da.Sandbox) -> None:
 
 
 def test_a_stream_that_breaks_fails_the_reader() -> None:
-    def cut(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 100_000))
-        raise Close
-
-    with serving(cut) as server:
+    with serving(closing(HEAD + OPENING + records(0, 100_000))) as server:
         scan = scan_of(client_of(server))
         with pytest.raises(OSError, match="65536"):
             pa.table(scan)
@@ -127,12 +125,13 @@ while True:
 """
 
 
+def slow(connection: Any, _number: int) -> None:
+    time.sleep(0.2)
+    connection.sendall(http())
+
+
 @pytest.mark.slow
 def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
-    def slow(connection: Any, _number: int) -> None:
-        time.sleep(0.2)
-        connection.sendall(http())
-
     with serving(slow) as server:
         command = [sys.executable, "-c", PULL, server.base_url]
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
@@ -144,18 +143,7 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
 
 
 def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None:
-    asked: list[int] = []
-
-    def token() -> tuple[str, float]:
-        asked.append(1)
-        if len(asked) > 1:
-            raise LookupError
-        return "tok", time.time() + 0.3
-
-    def slow(connection: Any, _number: int) -> None:
-        time.sleep(0.2)
-        connection.sendall(http())
-
+    token = Mock(side_effect=chain([("tok", time.time() + 0.3)], repeat(LookupError)))
     with serving(slow) as server:
         client = da.Client(server.base_url, token=token, concurrency=1, retry_for=0)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
@@ -165,15 +153,10 @@ def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None
 
 
 def test_a_token_is_asked_for_when_the_capsule_is_made() -> None:
-    asked: list[int] = []
-
-    def token() -> str:
-        asked.append(1)
-        return "tok"
-
+    token = Mock(return_value="tok")
     with serving(always(response_of([{"n": 1, "text": "a"}]))) as server:
         scan = scan_of(da.Client(server.base_url, token=token))
-        assert asked == []
+        token.assert_not_called()
         capsule = scan.__arrow_c_stream__()
-        assert asked == [1]
+        token.assert_called_once_with()
         del capsule

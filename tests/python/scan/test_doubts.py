@@ -8,10 +8,12 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
+from logging import WARNING
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -24,13 +26,11 @@ from support.streams import response_of
 
 import dataaccess as da
 
-FORMATS = ["to_parquet", "to_csv", "to_jsonl"]
-
 # Files and runs whose doubts are errors.
 
 
-def row(name: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
-    return {"id": name, "allocated_time": f"{day} 09:00:00", **values}
+def row(identity: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
+    return {"id": identity, "allocated_time": f"{day} 09:00:00", **values}
 
 
 @pytest.fixture
@@ -40,11 +40,6 @@ def service() -> Iterator[da.Sandbox]:
         service.load("promotion_code", [row(f"a-{n}") for n in range(5)])
         service.load("promotion_code", [{"id": "late", "allocated_time": "2023-12-31 16:00:00"}])
         yield service
-
-
-def stray(client: Any) -> Any:
-    """A scan with a stray row."""
-    return client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
 
 
 async def refuses(_found: Any) -> bool:
@@ -63,12 +58,13 @@ REFUSALS: list[tuple[Any, type[BaseException]]] = [
 
 
 @pytest.mark.both_clients
-@pytest.mark.parametrize("method", FORMATS)
+@pytest.mark.parametrize("method", ["to_parquet", "to_csv", "to_jsonl"])
 @pytest.mark.parametrize(("on_doubt", "error"), REFUSALS)
 def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
     connect: Any, service: da.Sandbox, tmp_path: Path, method: str, on_doubt: Any, error: Any
 ) -> None:
-    write = getattr(stray(connect(service)), method)
+    scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
+    write = getattr(scan, method)
     path, target = tmp_path / f"codes.{method.removeprefix('to_')}", io.BytesIO()
     path.write_bytes(b"before")
     for place in (path, target):
@@ -96,17 +92,10 @@ def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
         write(path, on_doubt=lambda stats: stats.rows > 5)
 
 
-ANSWERS: dict[str, dict[str, Any]] = {
-    "warnings": {},
-    "error": {"on_doubt": "error"},
-    "function": {"on_doubt": lambda task: not task.doubts},
-}
-
-
 @pytest.mark.fault("S17")
 @pytest.mark.both_clients
-@pytest.mark.parametrize("how", ANSWERS)
-def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sandbox, tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("how", ["warn", "error", lambda task: not task.doubts], ids=["warnings", "error", "function"])
+def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sandbox, tmp_path: Path, how: Any) -> None:
     days = da.days("2024-01-01", "2024-01-03")
     scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
     service.switch(day_zone="UTC")
@@ -116,7 +105,7 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sand
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.to_folder(tmp_path, refresh="all", **ANSWERS[how])
+            scan.to_folder(tmp_path, refresh="all", on_doubt=how)
     ((name, error),) = caught.value.failed.items()
     assert isinstance(error, da.DoubtfulDataError)
     assert (name[:10], caught.value.exit_code) == ("2024-01-01", 65)
@@ -131,14 +120,10 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sand
 
 def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06"))
-    seen: list[da.FileReport] = []
-
-    def accept(task: da.FileReport) -> bool:
-        seen.append(task)
-        return True
-
+    accept = Mock(return_value=True)
     scan.to_folder(tmp_path, on_doubt=accept)
-    assert sorted(str(task.day) for task in seen) == [f"2024-01-0{day}" for day in range(1, 6)]
+    seen = [task for ((task,), _) in accept.call_args_list]
+    assert sorted(task.day for task in seen) == [f"2024-01-0{day}" for day in range(1, 6)]
     assert {task.path for task in seen} == {None}
     with pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
@@ -187,16 +172,13 @@ def test_a_good_file_is_not_replaced_by_less(
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
         # A job at night has the log alone.
-        logged = [
-            record for record in caplog.records if (record.name, record.levelname) == ("dataaccess.run", "WARNING")
-        ]
-        assert any(re.search(lacks, record.getMessage()) for record in logged)
+        logged = [text for name, level, text in caplog.record_tuples if (name, level) == ("dataaccess.run", WARNING)]
+        assert any(re.search(lacks, text) for text in logged)
         assert contents(tmp_path)[1] == before[1]
-        task = report.files[1]
-        (doubt,) = task.doubts
+        (doubt,) = report.files[1].doubts
         assert re.search(lacks, doubt)
-        assert (task.rows, task.rows_before, task.state == "kept") == (10, 10, True)
-        assert [task.state == "refreshed" for task in report.files] == [True, False, True]
+        assert (report.files[1].rows, report.files[1].rows_before) == (10, 10)
+        assert [task.state for task in report.files] == ["refreshed", "kept", "refreshed"]
         assert str(warning.message) in str(report)
         with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
             scan.to_folder(tmp_path, on_doubt="error")
@@ -212,13 +194,11 @@ Day = list[dict[str, Any]]
 
 
 def days_of(counts: list[int]) -> list[Day]:
-    """So many codes of each day."""
     return [codes_of(day, count) for day, count in enumerate(counts, 1)]
 
 
 def codes_of(day: int, count: int, **values: Any) -> Day:
-    times = {"allocated_time": f"2024-01-{day:02} 09:00:00", "name": "x"}
-    return [{"id": f"{day}-{number}", **times, **values} for number in range(count)]
+    return [row(f"{day}-{number}", f"2024-01-{day:02}", name="x") | values for number in range(count)]
 
 
 FEW = [12, 14, 16, 18]
@@ -249,10 +229,8 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
         connection.sendall(response_of(found[datetime.fromtimestamp(milliseconds / 1000, UTC).day - 1]))
 
     with serving(give) as server:
-        stop = f"2024-01-{len(found) + 1:02}"
-        scan = connect(server.base_url).scan_codes(
-            ["id", "allocated_time", "name"], allocated_time=da.days("2024-01-01", stop)
-        )
+        days = da.days("2024-01-01", f"2024-01-{len(found) + 1:02}")
+        scan = connect(server.base_url).scan_codes(["id", "allocated_time", "name"], allocated_time=days)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             report = scan.to_folder(tmp_path)
@@ -279,14 +257,12 @@ def rows_of(folder: Path) -> list[int]:
     return sorted(pl.read_parquet(folder)["n"].to_list())
 
 
-def counted(fails: set[str]) -> Callable[[Any, str, int], None]:
-    """Each response has the number of its request for its value, from 1 on, and the value: `c3`."""
+def counted(fails: set[str], is_empty: Collection[str] = ()) -> Callable[[Any, str, int], None]:
+    """Each response has its value and the number of its request for it, from 1 on: 23."""
 
     def give(connection: Any, value: str, before: int) -> None:
-        failure = http(b"", "400 Bad Request")
-        connection.sendall(
-            failure if value in fails else response_of([{"n": 10 * int(value) + before + 1, "text": "x"}])
-        )
+        rows = [] if value in is_empty else [{"n": 10 * int(value) + before + 1, "text": "x"}]
+        connection.sendall(http(b"", "400 Bad Request") if value in fails else response_of(rows))
 
     return give
 
@@ -320,8 +296,7 @@ def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> N
         scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
         with pytest.raises(da.ScanIncompleteError):
             scan.to_folder(tmp_path)
-        fails.clear()
-        fails.add("1")
+        fails ^= {"1", "2", "3"}
         with pytest.raises(da.ScanIncompleteError):
             scan.to_folder(tmp_path, refresh="all")
         fails.clear()
@@ -330,21 +305,15 @@ def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> N
         assert (report.kept, report.refreshed, rows_of(tmp_path)[0]) == (2, 1, 13)
 
 
+@pytest.mark.filterwarnings("ignore::dataaccess.ShrunkWarning")
 def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path: Path) -> None:
     shrunk: list[str] = []
-
-    def give(connection: Any, value: str, before: int) -> None:
-        rows = [] if value in shrunk else [{"n": 10 * int(value) + before + 1, "text": "x"}]
-        connection.sendall(response_of(rows))
-
-    with responding(give) as server:
+    with responding(counted(set(), shrunk)) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
         scan.to_folder(tmp_path)
         nights = [(["2"], [12, 21, 32]), (["2"], [13, 21, 33]), ([], [14, 24, 34])]
         for shrunk[:], rows in nights:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", da.ShrunkWarning)
-                report = scan.to_folder(tmp_path)
+            report = scan.to_folder(tmp_path)
             assert [bool(task.doubts) for task in report.files] == [False, bool(shrunk), False]
             assert rows_of(tmp_path) == rows
         assert len(server.requests) == 4 * 3

@@ -34,7 +34,7 @@ from support.scan_requests import (
     scan_server,
     write,
 )
-from support.streams import CLOSING, HEAD, OPENING, in_parts, records, response_of, scan_of, whole
+from support.streams import CLOSING, HEAD, OPENING, endless, in_parts, records, response_of, scan_of, whole
 
 import dataaccess as da
 
@@ -93,8 +93,7 @@ def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Pa
 
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, path: Path) -> None:
-    late = b'],"status":false}}'
-    parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
+    parts = [b'{"code":200,"data":{"data":[', records(0, MANY), b'],"status":false}}']
     with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
         write(scan_of(connect(server.base_url)), kind_of(path), path)
 
@@ -104,9 +103,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
     # More rows than are buffered: some are written before the response is cut off. Then the file has rows of another
     # request before them: `to_folder` has a file for each.
     def respond(asked: ScanRequest) -> bytes:
-        if asked.part != 1:
-            return response_of(rows_of(asked.part))
-        return ThenClose(response_of(rows_of(1, 5 * MANY))[:-3])
+        return ok_response(asked) if asked.part != 1 else ThenClose(response_of(rows_of(1, 5 * MANY))[:-3])
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=1), 3)
@@ -138,12 +135,7 @@ getattr(scan, "to_" + sys.argv[2])(sys.argv[3])
 @on_posix
 @pytest.mark.usefixtures("unchanged_folder")
 def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 1))
-        while True:
-            connection.sendall(b"," + records(1, 5_000))
-
-    with serving(endless) as server:
+    with serving(endless()) as server:
         command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
             while not server.requests:
@@ -293,12 +285,8 @@ def test_what_would_be_a_wrong_file_is_refused_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("name", "options", "compression"),
     [
-        (".gz", {}, "gzip"),
-        (".zst", {}, "zstd"),
-        ("", {"compression": "gzip"}, "gzip"),
-        (".GZ", {}, "gzip"),
-        (".Zst", {}, "zstd"),
-        (".gz", {"compression": "gzip"}, "gzip"),
+        *((".gz", {}, "gzip"), (".zst", {}, "zstd"), (".GZ", {}, "gzip"), (".Zst", {}, "zstd")),
+        *(("", {"compression": "gzip"}, "gzip"), (".gz", {"compression": "gzip"}, "gzip")),
         ("", {"compression": None}, None),
     ],
 )
@@ -318,19 +306,11 @@ def test_text_files_are_compressed_as_their_name_or_the_caller_says(
         assert (gzip.decompress(packed) if compression else packed) == plain
 
 
-class Dribble(io.RawIOBase):
-    """An unbuffered file that takes a few bytes at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.content = b""
-
-    def writable(self) -> bool:
-        return True
+class Dribble(io.BytesIO):
+    """A file that takes a few bytes at a time."""
 
     def write(self, data: Any) -> int:
-        self.content += bytes(data[:1000])
-        return min(len(data), 1000)
+        return super().write(data[:1000])
 
 
 @pytest.mark.both_clients
@@ -344,7 +324,7 @@ def test_an_open_file_gets_what_a_path_gets(client: Any, tmp_path: Path, method:
     getattr(scan, method)(memory)
     assert memory.getvalue() == b"before " + expected
     getattr(scan, method)(dribble)
-    assert dribble.content == expected
+    assert dribble.getvalue() == expected
     if method != "to_parquet":
         getattr(scan, method)(packed := io.BytesIO(), compression="gzip")
         assert gzip.decompress(packed.getvalue()) == expected

@@ -8,6 +8,8 @@ import json
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -71,8 +73,7 @@ def of_duckdb(source: Any, zone: str | None) -> pa.Table:
         return connection.sql("from source").to_arrow_table()
 
 
-def of_pandas(frame: pd.DataFrame) -> pa.Table:
-    return pa.Table.from_pandas(frame, preserve_index=False)
+of_pandas = partial(pa.Table.from_pandas, preserve_index=False)
 
 
 def written(scan: Any, path: Path, **zone: Any) -> Path:
@@ -91,12 +92,8 @@ def of_csv(path: Path, schema: pa.Schema) -> pa.Table:
 
 
 def of_lines(path: Path) -> list[dict[str, Any]]:
-    text = path.read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.split("\n")[:-1]]
-    return [{name: timed(value) if name in TIMES else value for name, value in row.items()} for row in rows]
-
-
-TIMES = {"e", "allocated_time"}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    return [row | {name: timed(row[name]) for name in ("e", "allocated_time") if name in row} for row in rows]
 
 
 def timed(text: str | None) -> dt.datetime | None:
@@ -147,9 +144,8 @@ OF_THE_CLIENT: dict[str, Callable[[Any, Path, dict[str, Any], pa.Schema], Any]] 
 }
 
 
-def zone_of(types: pa.Schema) -> str | None:
-    zone: str | None = next(kind.tz for kind in types.types if pa.types.is_timestamp(kind))
-    return zone
+def zone_of(types: pa.Schema) -> Any:
+    return next(kind.tz for kind in types.types if pa.types.is_timestamp(kind))
 
 
 def rows_of(found: Any, types: pa.Schema) -> list[dict[str, Any]]:
@@ -308,11 +304,10 @@ def test_without_a_zone_times_are_as_the_service_wrote_them(platform: Platform, 
 # Tables and scans as objects.
 
 
-@pytest.fixture(scope="module")
-def table() -> da.Table:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        scan = sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], allocated_time=da.on("2024-01-15"))
-        return scan.collect()
+@pytest.fixture
+def table(sandbox: da.Sandbox) -> da.Table:
+    day = da.on("2024-01-15")
+    return sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], allocated_time=day).collect()
 
 
 def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.Sandbox) -> None:
@@ -333,10 +328,9 @@ def test_parts_of_a_table_are_those_of_its_rows(table: da.Table, sandbox: da.San
     for start in (0, 60, 71, 72, 140, 200):
         assert several[start : start + 20]["id"] == several["id"][start : start + 20]
     wrong: list[Any] = [-1, 1.0, False, "1", None]
-    for bad in wrong:
-        for head in (table.head, scan.head):
-            with pytest.raises(da.ValidationError, check=about("n")):
-                head(bad)
+    for head, bad in product((table.head, scan.head), wrong):
+        with pytest.raises(da.ValidationError, check=about("n")):
+            head(bad)
 
 
 @pytest.mark.parametrize(
@@ -357,10 +351,9 @@ def test_rows_in_columns_are_neither_iterated_nor_pickled(table: da.Table, clien
     for kept in (table, next(batches), batches):
         with pytest.raises(TypeError):
             pickle.dumps(kept)
-    for use in (list, pd.DataFrame):
-        for one in (table, scan):
-            with pytest.raises(TypeError, match=r"\.to_pandas\(\)"):
-                use(one)
+    for use, one in product((list, pd.DataFrame), (table, scan)):
+        with pytest.raises(TypeError, match=r"\.to_pandas\(\)"):
+            use(one)
     with pytest.raises(TypeError):
         len(scan)
     assert pickle.loads(pickle.dumps(table.to_arrow())).to_pylist() == copy.copy(table).to_pylist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,6 @@ from support.environment import in_parts
 import dataaccess as da
 
 
-def conditions(scan: Any) -> list[list[dict[str, Any]]]:
-    """The conditions of each request, all of which have one group."""
-    groups = [request["body"]["filters"]["OR"] for request in scan.requests()]
-    assert all(len(group) == 1 for group in groups)
-    return [group["AND"] for (group,) in groups]
-
-
-def values(scan: Any, column: str) -> list[Any]:
-    """The values that each request compares a column with."""
-    return [condition["value"] for group in conditions(scan) for condition in group if condition["column"] == column]
-
-
 def items(client: Any, where: Any, **options: Any) -> Any:
     return client.scan_items("store", ["x"], where, item_type_id=7, **options)
 
@@ -33,13 +21,7 @@ def items(client: Any, where: Any, **options: Any) -> Any:
 DAYS = da.days("2024-01-01", "2024-01-04")
 X, Y, OPENED = da.col("x"), da.col("y"), da.col("opened")
 RAW = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
-
-
-def milliseconds(day: str) -> int:
-    return int(dt.datetime.fromisoformat(f"{day}T00:00+00:00").timestamp() * 1000)
-
-
-FIRST, SECOND, THIRD = map(milliseconds, ("2024-01-01", "2024-01-02", "2024-01-03"))
+FIRST, SECOND, THIRD = (int(dt.datetime(2024, 1, day, tzinfo=dt.UTC).timestamp() * 1000) for day in (1, 2, 3))
 
 # A condition on items, how many values a request has, and the values of the conditions of each request.
 ITEMS: dict[str, tuple[Any, int, list[tuple[Any, ...]]]] = {
@@ -71,8 +53,8 @@ ITEMS: dict[str, tuple[Any, int, list[tuple[Any, ...]]]] = {
 @pytest.mark.parametrize("name", ITEMS)
 def test_a_condition_becomes_these_requests(client: Any, name: str) -> None:
     where, size, expected = ITEMS[name]
-    asked = [tuple(each["value"] for each in group) for group in conditions(in_parts(size, items, client, where))]
-    assert repr(asked) == repr(expected)
+    groups = [request["body"]["filters"]["OR"] for request in in_parts(size, items, client, where).requests()]
+    assert repr([tuple(each["value"] for each in group["AND"]) for (group,) in groups]) == repr(expected)
 
 
 def test_a_range_of_days_is_a_request_a_day_as_listed(connect: Any) -> None:
@@ -105,11 +87,10 @@ def count(scan: Any) -> str:
 
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
-    days = da.days("2023-01-01", "2024-01-01")
-    most = in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273])
-    assert count(most) == "99,645"
+    of_year = partial(in_parts, 1, client.scan_codes, ["id"], allocated_time=da.days("2023-01-01", "2024-01-01"))
+    assert count(of_year(allocated_audience=ids[:273])) == "99,645"
     with pytest.raises(da.ValidationError, check=about("allocated_time")):
-        in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids)
+        of_year(allocated_audience=ids)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"
 
@@ -123,11 +104,10 @@ def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, s
     """The place of each problem of a call."""
     with pytest.raises(da.ValidationError) as caught:
         call(*arguments, **options)
-    message = str(caught.value)
-    if len(caught.value.problems) > 1:
-        message = "\n".join(caught.value.__notes__)
-    assert all(problem.message in message for problem in caught.value.problems)
-    return [(problem.argument, problem.path) for problem in caught.value.problems]
+    problems = caught.value.problems
+    message = "\n".join(caught.value.__notes__) if len(problems) > 1 else str(caught.value)
+    assert all(problem.message in message for problem in problems)
+    return [(problem.argument, problem.path) for problem in problems]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +148,9 @@ def customer(number: int) -> dict[str, Any]:
     return {"customer_id": f"c-{number:03}", "name": f"Name {number}", "number": number}
 
 
+IDS = [f"c-{number:03}" for number in range(10)]
+
+
 @pytest.fixture
 def customers() -> Any:
     """The even ones of a hundred."""
@@ -177,8 +160,8 @@ def customers() -> Any:
         yield service
 
 
-def by_ids(client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id", "name"), **options: Any) -> Any:
-    return client.scan_items("customer", list(attrs), da.col("customer_id").matches(ids), **options)
+def by_ids(client: Any, ids: list[str], **options: Any) -> Any:
+    return client.scan_items("customer", ["customer_id", "name"], da.col("customer_id").matches(ids), **options)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
@@ -186,10 +169,9 @@ def by_ids(client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id",
 def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
     connect: Any, customers: da.Sandbox, tmp_path: Path, size: int
 ) -> None:
-    ids = [f"c-{number:03}" for number in range(10)]
-    scan = in_parts(size, by_ids, connect(customers), ids)
+    scan = in_parts(size, by_ids, connect(customers), IDS)
     scan.to_folder(tmp_path)
-    assert scan.read_folder(tmp_path).missing_ids() == ids[1::2]
+    assert scan.read_folder(tmp_path).missing_ids() == IDS[1::2]
     # Of a refresh that finds one more.
     customers.load("customer", [customer(3)])
     scan.to_folder(tmp_path, refresh="all")
@@ -199,10 +181,9 @@ def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
 @pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
 @pytest.mark.parametrize("split", ["warn", "split"])
 def test_a_response_that_is_cut_is_void(connect: Any, customers: da.Sandbox, split: Any) -> None:
-    ids = [f"c-{number:03}" for number in range(10)]
-    scan = in_parts(4, by_ids, connect(customers), ids, on_suspected_cap=split)
+    scan = in_parts(4, by_ids, connect(customers), IDS, on_suspected_cap=split)
     with customers.fault("cut", after_bytes=200, times=1):
-        assert scan.collect().missing_ids() == ids[1::2]
+        assert scan.collect().missing_ids() == IDS[1::2]
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
@@ -213,12 +194,8 @@ def test_days_are_looked_through_together(connect: Any) -> None:
             for day in (1, 2, 3)
         ]
         service.load("promotion_code", codes)
-        scan = connect(service).scan_codes(
-            ["id", "allocated_audience", "allocated_time"],
-            allocated_time=da.days("2024-01-01", "2024-01-04"),
-            allocated_audience=["a-1", "a-3", "a-9"],
-            code_status=["sent", "used"],
-        )
+        given: Any = {"allocated_audience": ["a-1", "a-3", "a-9"], "code_status": ["sent", "used"]}
+        scan = connect(service).scan_codes(["id", "allocated_audience", "allocated_time"], allocated_time=DAYS, **given)
         assert scan.collect().missing_ids() == ["a-1", "a-3", "a-9"]
         service.load("promotion_code", [{**code, "code_status": 3} for code in codes], replace=True)
         assert scan.collect().missing_ids() == ["a-9"]
@@ -226,22 +203,17 @@ def test_days_are_looked_through_together(connect: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
 def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox) -> None:
-    client = connect(customers)
-    ids = ["c-000", "c-001"]
-    for scan in (
-        by_ids(client, ids, ("name",)),
-        client.scan_items("customer", ["customer_id"], da.col("number").matches([0, 1])),
-        client.scan_items(
-            "customer", ["customer_id"], da.col("customer_id").matches(ids) | da.col("number").matches([1, 2])
-        ),
+    ids, number = da.col("customer_id").matches(["c-000", "c-001"]), da.col("number")
+    for attr, where, missing in (
+        ("name", ids, None),
+        ("customer_id", number.matches([0, 1]), None),
+        ("customer_id", ids | number.matches([1, 2]), None),
+        ("number", number.matches([0, 1, 2, 3]), ["1", "3"]),
     ):
-        assert scan.collect().missing_ids() is None
-    numbers = client.scan_items("customer", ["number"], da.col("number").matches([0, 1, 2, 3]))
-    assert numbers.collect().missing_ids() == ["1", "3"]
+        assert connect(customers).scan_items("customer", [attr], where).collect().missing_ids() == missing
 
 
 def test_a_search_that_was_cut_names_the_ids_of_its_last_response(connect: Any, customers: da.Sandbox) -> None:
-    ids = [f"c-{number:03}" for number in range(0, 10, 2)]
-    with warnings.catch_warnings(), customers.fault("cut", after_bytes=200, times=1):
-        warnings.simplefilter("error")
-        connect(customers).search_items("customer", ["customer_id"], da.col("customer_id").matches(ids))
+    with customers.fault("cut", after_bytes=200, times=1):
+        # Warnings are errors here.
+        connect(customers).search_items("customer", ["customer_id"], da.col("customer_id").matches(IDS[::2]))

@@ -19,21 +19,17 @@ import dataaccess as da
 
 DAYS = 4
 ROWS = 60_000
-# So long that a response is larger than the buffers of its sockets and two batches.
-TEXT = b"x" * 700
 MEBIBYTE = 2**20
 
 
 @lru_cache(maxsize=DAYS)
 def body(day: int) -> bytes:
-    return b",".join(b'{"n":%d,"text":"%s"}' % (n, TEXT) for n in range(day * ROWS, (day + 1) * ROWS))
+    # So long that a response is larger than the buffers of its sockets and two batches.
+    return b",".join(b'{"n":%d,"text":"%s"}' % (n, b"x" * 700) for n in range(day * ROWS, (day + 1) * ROWS))
 
 
 class Impatient:
-    """A service behind a proxy that resets a connection when a write to it waits for too long.
-
-    The first response takes its time; the others are sent at once.
-    """
+    """Behind a proxy that resets a connection if a write waits for too long: the first response takes its time."""
 
     server: Any = None
 
@@ -62,28 +58,18 @@ class Impatient:
         connection.close()
 
 
-def by_batches(scan: Any, _folder: Path) -> Any:
-    return pa.Table.from_batches([batch.to_arrow() for batch in scan.batches()])
-
-
-def by_parquet(scan: Any, folder: Path) -> Any:
-    scan.to_parquet(folder / "rows.parquet")
-    return pq.read_table(folder / "rows.parquet")
-
-
-USES: dict[str, Callable[[Any, Path], Any]] = {
-    "batches": by_batches,
-    "capsule": lambda scan, _folder: pa.table(scan),
-    "parquet": by_parquet,
+USES: dict[str, Callable[[Any, Path], pa.Table]] = {
+    "batches": lambda scan, _path: pa.Table.from_batches([batch.to_arrow() for batch in scan.batches()]),
+    "capsule": lambda scan, _path: pa.table(scan),
+    "parquet": lambda scan, path: (scan.to_parquet(path), pq.read_table(path))[1],
 }
 
 
-def read(service: Impatient, use: str, folder: Path) -> list[int]:
+def check_rows(service: Impatient, use: str, folder: Path) -> None:
     with serving(service) as server:
         service.server = server
-        client = da.Client(server.base_url, token="tok-test")
-        numbers: list[int] = USES[use](scan_of_parts(client, DAYS), folder).column("n").to_pylist()
-        return numbers
+        scan = scan_of_parts(da.Client(server.base_url, token="tok-test"), DAYS)
+        assert USES[use](scan, folder / "rows.parquet").column("n").to_pylist() == list(range(DAYS * ROWS))
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
@@ -96,7 +82,7 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
     time_scale(10)
     buffered_bytes(MEBIBYTE)
     service = Impatient(first_takes=3, write_waits=1.5)
-    assert read(service, use, tmp_path) == list(range(DAYS * ROWS))
+    check_rows(service, use, tmp_path)
     assert service.given_up == []
     # What was dropped for lack of memory was requested again.
     assert len(service.requests) > DAYS
@@ -106,7 +92,7 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
 def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path, buffered_bytes: Any) -> None:
     buffered_bytes(256 * MEBIBYTE)
     service = Impatient(first_takes=1, write_waits=10)
-    assert read(service, "capsule", tmp_path) == list(range(DAYS * ROWS))
+    check_rows(service, "capsule", tmp_path)
     # All fit, so each was requested once.
     assert sorted(service.requests) == list(range(DAYS))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -16,15 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.raw_server import Close, always, http, serving
-from support.runs import (
-    by_value,
-    giving,
-    parts,
-    responding,
-    rows_in,
-    tasks_done,
-    values_asked,
-)
+from support.runs import by_value, giving, parts, responding, rows_in, tasks_done, values_asked
 from support.streams import HEAD, response_of
 
 import dataaccess as da
@@ -161,14 +152,13 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(connect: Any, sto
     everything = connect(store).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
     with store.fault("status", status=400), pytest.raises(da.ScanIncompleteError):
         everything.to_folder(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert scan(connect(store), 1, 3).to_folder(tmp_path).rows == 44
-        # The same service may have another address.
-        with da.Sandbox() as other:
-            other.load("promotion_code", [row(3, "other")])
-            more = scan(connect(other), 1, 4)
-            assert more.to_folder(tmp_path, same_service=True).rows == more.read_folder(tmp_path).num_rows == 45
+    # Warnings are errors here.
+    assert scan(connect(store), 1, 3).to_folder(tmp_path).rows == 44
+    # The same service may have another address.
+    with da.Sandbox() as other:
+        other.load("promotion_code", [row(3, "other")])
+        more = scan(connect(other), 1, 4)
+        assert more.to_folder(tmp_path, same_service=True).rows == more.read_folder(tmp_path).num_rows == 45
 
 
 def test_synthetic_rows_are_never_mixed_with_others(connect: Any, store: da.Sandbox, tmp_path: Path) -> None:
@@ -187,7 +177,6 @@ BIG = 70_001
 
 
 def numbered(**numbers: list[Any]) -> dict[str, list[dict[str, Any]]]:
-    """The records for each value, by their numbers."""
     return {value: [{"n": number, "text": "x"} for number in each] for value, each in numbers.items()}
 
 
@@ -197,10 +186,7 @@ def types_of(folder: Path) -> list[dict[str, Any]]:
 
 def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: Path) -> None:
     records: dict[str, list[dict[str, Any]]] = {
-        "a": [],
-        "b": [{"n": 1, "text": "x"}],
-        "c": [{"n": None, "text": None}],
-        "d": [],
+        **{"a": [], "b": [{"n": 1, "text": "x"}], "c": [{"n": None, "text": None}], "d": []},
         "e": [{"n": 2, "text": "y", "more": 1}],
     }
     with responding(giving(records)) as server:
@@ -271,8 +257,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
 
 
 def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
-    (many,) = numbered(a=[*range(BIG)]).values()
-    with responding(breaking_off(many, [])) as server:
+    with responding(breaking_off(numbered(a=[*range(BIG)])["a"], [])) as server:
         report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
     assert parts(tmp_path) == []
@@ -280,9 +265,8 @@ def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tm
 
 
 def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_path: Path) -> None:
-    many: list[dict[str, Any]] = [{"n": number, "text": "x"} for number in range(BIG)]
-    # Of another type, which what is void does not decide.
-    others: list[dict[str, Any]] = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
+    # Others are of another type, which what is void does not decide.
+    many, others = numbered(many=[*range(BIG)], others=[f"n-{number}" for number in range(BIG)]).values()
     for number, then in enumerate([many[::-1], others]):
         with responding(breaking_off(many, then)) as server:
             report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path / f"{number}")
@@ -291,14 +275,8 @@ def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_p
 
 
 def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any, tmp_path: Path) -> None:
-    def give(connection: Any, value: str, _before: int) -> None:
-        if value == "b" and is_failing:
-            connection.sendall(http(b"", "500 Internal Server Error"))
-        else:
-            connection.sendall(response_of([] if value == "a" else [{"n": 1, "text": "x"}]))
-
-    is_failing = True
-    with responding(give) as server:
+    responses = {"a": response_of([]), "b": http(b"", "500 Internal Server Error")}
+    with responding(lambda connection, value, _: connection.sendall(responses[value])) as server:
         values = by_value(connect(server.base_url, retry_for=0), ["a", "b"])
         with pytest.raises(da.ScanIncompleteError) as caught:
             values.to_folder(tmp_path)
@@ -306,7 +284,7 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
         assert caught.value.report is not None
         assert [task.path for task in caught.value.report.files] == [None]
         assert tasks_done(tmp_path) == []
-        is_failing = False
+        responses["b"] = response_of([{"n": 1, "text": "x"}])
         report = values.to_folder(tmp_path)
     assert [(task.rows, task.state == "kept") for task in report.files] == [(0, False), (1, False)]
     assert len(parts(tmp_path)) == 2

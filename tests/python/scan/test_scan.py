@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -209,8 +210,6 @@ def test_rows_are_those_of_json_in_the_same_order() -> None:
 # Progress of collect and the to_… methods.
 
 
-LAST_PART = 11
-
 READINGS = ["collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_parquet", "to_csv", "to_jsonl"]
 
 
@@ -238,8 +237,8 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
     reports: list[da.Progress] = []
 
     def pause(number: int) -> None:
-        # The rest of the response waits until the first batch was reported.
-        while number == LAST_PART and not any(report.rows for report in reports):
+        # The last part of the response waits until the first batch was reported.
+        while number == 11 and not any(report.rows for report in reports):
             time.sleep(0.01)
 
     with serving(in_parts(whole(100_000, 10_000), pause)) as server:
@@ -251,13 +250,10 @@ def test_rows_of_one_response_are_reported_as_they_arrive(connect: Any, tmp_path
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_what_the_callback_raises_ends_the_call(connect: Any, tmp_path: Path, reading: str) -> None:
-    def stop(_progress: da.Progress) -> None:
-        raise KeyError("enough")
-
     # The last response never comes, so the call cannot be complete before it calls back.
     with scan_server(lambda asked: SILENCE if asked.part == 2 else ok_response(asked)) as parts:
         with pytest.raises(KeyError, match="enough"):
-            read(scan_of_parts(connect(parts.base_url), 3), reading, tmp_path, stop)
+            read(scan_of_parts(connect(parts.base_url), 3), reading, tmp_path, Mock(side_effect=KeyError("enough")))
         assert list(tmp_path.iterdir()) == []
 
 

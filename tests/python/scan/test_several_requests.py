@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import polars as pl
@@ -79,15 +80,12 @@ def test_other_libraries_cause_each_request_once(read: Any, schema: Any) -> None
         assert (scan.last_stats.rows, scan.last_stats.requests) == (16, 8)
 
 
-# Each with the number of requests it needs, of two rows each.
-LIMITS = {1: 1, 2: 1, 3: 2, 4: 2, 7: 4, 10: 5, 11: 5}
-
-
 @every_output
 def test_a_limit_is_exact_and_asks_for_no_more_than_it_needs(connect: Any, output: str) -> None:
     with scan_server(ok_response) as parts:
         client = connect(parts.base_url)
-        for limit, requests in LIMITS.items():
+        # Each with the number of requests it needs, of two rows each.
+        for limit, requests in {1: 1, 2: 1, 3: 2, 4: 2, 7: 4, 10: 5, 11: 5}.items():
             parts.asked.clear()
             scan = scan_of_parts(client, 5, limit=limit)
             assert OUTPUTS[output](scan) == rows_of_all(5)[:limit], limit
@@ -119,7 +117,6 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
 
 
 def of(*responses: list[Any]) -> Any:
-    """A service whose parts have these values in a column `a`."""
     return scan_server(lambda asked: response_of([{"n": asked.part, "a": value} for value in responses[asked.part]]))
 
 
@@ -149,6 +146,8 @@ def test_types_are_inferred_over_the_rows_of_all_responses(
 @pytest.mark.parametrize("later", [2.5, "x", True, 2**70, [1]])
 def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, later: Any) -> None:
     responses: list[list[Any]] = [[], [1, 2], [3], [4, later]]
+    kind = "float64" if isinstance(later, float) else "string"
+    texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]
     with of(*responses) as parts:
         client = connect(parts.base_url)
         taken: list[Any] = []
@@ -157,13 +156,9 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
         assert taken == [1, 2, 3]
         cause: Any = caught.value.__cause__
         assert isinstance(cause, kinds.Record)
-        assert (cause.row, cause.column) == (1, "a")
-        kind = "float64" if isinstance(later, float) else "string"
-        assert kinds.fixed_by(caught.value) == ["a", kind]
-        fixed = scan_of_values(client, 4, schema={"a": kind})
-        found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
-        texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]
-        assert found == ([1, 2, 3, 4, later] if kind == "float64" else texts)
+        assert (cause.row, cause.column, kinds.fixed_by(caught.value)) == (1, "a", ["a", kind])
+        fixed = OUTPUTS["batches"](scan_of_values(client, 4, schema={"a": kind}))
+        assert [row["a"] for row in fixed] == ([1, 2, 3, 4, later] if kind == "float64" else texts)
 
 
 def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:
@@ -197,11 +192,8 @@ def test_no_rows_at_all(connect: Any, schema: Any) -> None:
 
 
 def test_figures_are_those_of_all_responses(connect: Any) -> None:
-    records: list[list[dict[str, Any]]] = [
-        [{"n": 1, "more": 1}, {"n": 2, "more": None, "other": 2}],
-        [],
-        [{"n": 3, "text": None, "other": 3}],
-    ]
+    some: list[dict[str, Any]] = [{"n": 1, "more": 1}, {"n": 2, "more": None, "other": 2}]
+    records: list[list[dict[str, Any]]] = [some, [], [{"n": 3, "text": None, "other": 3}]]
     with scan_server(lambda asked: response_of(records[asked.part])) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
         for use in OUTPUTS.values():
@@ -209,9 +201,8 @@ def test_figures_are_those_of_all_responses(connect: Any) -> None:
             stats = scan.last_stats
             assert (stats.rows, stats.requests, stats.attempts, stats.retries) == (3, 3, 3, 0)
             assert stats.bytes == sum(len(response_of(rows).partition(b"\r\n\r\n")[2]) for rows in records)
-            assert stats.extra_keys == {"more": 2, "other": 2}
-            assert stats.absent == [], "one response has it"
-            assert stats.empty_shape is None
+            # One response has what is absent in others.
+            assert (stats.extra_keys, stats.absent, stats.empty_shape) == ({"more": 2, "other": 2}, [], None)
             assert 0 < stats.seconds < LONG
 
 
@@ -229,10 +220,6 @@ def test_what_all_responses_show_is_warned_of_once(connect: Any, output: str) ->
 
 
 # What ends all that are in flight.
-
-
-def all_silent(_asked: ScanRequest) -> bytes:
-    return SILENCE
 
 
 ENDS: dict[str, Callable[[Any, Any], object]] = {
@@ -262,7 +249,7 @@ def test_closing_ends_all_that_are_in_flight(connect: Any, end: str) -> None:
 
 
 def test_closing_the_client_ends_batches_of_which_nothing_was_taken() -> None:
-    with scan_server(all_silent) as parts:
+    with scan_server(lambda _asked: SILENCE) as parts:
         client = da.Client(parts.base_url, token="tok-test")
         batches = scan_of_parts(client, 9).batches()
         client.close()
@@ -273,7 +260,7 @@ def test_closing_the_client_ends_batches_of_which_nothing_was_taken() -> None:
 
 @pytest.mark.both_clients
 def test_dropping_the_batches_ends_all_that_are_in_flight(connect: Any) -> None:
-    with scan_server(all_silent) as parts:
+    with scan_server(lambda _asked: SILENCE) as parts:
         batches = scan_of_parts(connect(parts.base_url, concurrency=4), 9).batches()
         wait_until(lambda: len(parts.asked) == 4)
         del batches
@@ -366,16 +353,13 @@ def test_a_failure_names_its_request(connect: Any, output: str) -> None:
         with pytest.raises(da.DataAccessError, match=r"\b3 of 5\b.*\b400\b") as caught:
             OUTPUTS[output](scan)
         assert parts.asked.count(2) == 1
-    error = caught.value
+    error: Any = caught.value
     if output == "batches":
         assert isinstance(error, da.StreamInterruptedError)
         assert error.rows_yielded == 4
-        cause: Any = error.__cause__
-        assert isinstance(cause, da.RequestRejectedError)
-    else:
-        assert isinstance(error, da.RequestRejectedError)
-        assert error.status == 400
-    assert (error.operation, error.attempts) == ("scan_items", 1)
+    rejected = error.__cause__ if output == "batches" else error
+    assert isinstance(rejected, da.RequestRejectedError)
+    assert (rejected.status, error.operation, error.attempts) == (400, "scan_items", 1)
     assert scan.last_stats is None or not scan.last_stats
 
 
@@ -473,11 +457,7 @@ def test_a_refused_token_ends_the_scan(connect: Any, output: str) -> None:
 
 def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
     together = threading.Barrier(4)
-    given: list[str] = []
-
-    def token() -> str:
-        given.append(f"tok-{len(given)}")
-        return given[-1]
+    token = Mock(side_effect=["tok-0", "tok-1"])
 
     def respond(asked: ScanRequest) -> bytes:
         if asked.attempt == 0 and asked.part < 4:
@@ -487,8 +467,7 @@ def test_a_token_that_is_refused_to_many_is_renewed_once(connect: Any) -> None:
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, token=token, concurrency=4), 8)
         assert scan.to_dicts() == rows_of_all(8)
-        assert given == ["tok-0", "tok-1"]
-        assert len(parts.asked) == 12
+        assert (token.call_count, len(parts.asked)) == (2, 12)
 
 
 @pytest.mark.parametrize("output", ["dicts", "batches"])
@@ -508,13 +487,10 @@ def test_slow_token_callable_times_out(connect: Any, output: str) -> None:
 
 
 def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
-    def token() -> str:
-        raise LookupError
-
     with scan_server(ok_response) as parts:
         for output in ("dicts", "batches"):
             with pytest.raises(da.ConfigError, match=r"\b1 of 3\b.*\bLookupError\b"):
-                OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token), 3))
+                OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=Mock(side_effect=LookupError)), 3))
         assert parts.asked == []
 
 

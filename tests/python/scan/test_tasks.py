@@ -20,7 +20,7 @@ from support.contract import NOW, arguments, calls, named
 from support.environment import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
-from support.scan_requests import OUTPUTS, ScanRequest, ok_response, scan_of_parts, scan_server
+from support.scan_requests import OUTPUTS, ok_response, scan_of_parts, scan_server
 
 import dataaccess as da
 
@@ -141,10 +141,7 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) -> None:
-    def respond(asked: ScanRequest) -> bytes:
-        return http(b"", "500 Broken") if asked.part == 1 else ok_response(asked)
-
-    with scan_server(respond) as parts:
+    with scan_server(lambda asked: http(b"", "500 Broken") if asked.part == 1 else ok_response(asked)) as parts:
         _, task, _ = scan_of_parts(connect(parts.base_url, retry_for=0.2), 3).tasks()
         with pytest.raises(da.ServerError, match=r"\b2 of 3\b") as caught:
             task.to_dicts()
@@ -184,11 +181,10 @@ def check_that_tasks_travel(scan: Any) -> None:
         assert repr(bare(task)).startswith(f"Task({task.id}: scan_")
 
 
-def can_be_scanned(case: dict[str, Any]) -> bool:
-    return "problems" not in case and case["call"] != "download_segment"
+SCANS = [case for case in calls("client") if "problems" not in case and case["call"] != "download_segment"]
 
 
-@pytest.mark.parametrize("case", [case for case in calls("client") if can_be_scanned(case)], ids=named)
+@pytest.mark.parametrize("case", SCANS, ids=named)
 @pytest.mark.usefixtures("elsewhere")
 def test_a_task_of_each_call_of_the_contract_travels(connect: Any, case: dict[str, Any], now: Any) -> None:
     now(NOW)
@@ -244,7 +240,6 @@ def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {method}")
     scan = by_day(da.Client())
-    expected = ids_of(scan)
     with multiprocessing.get_context(method).Pool(2) as pool:
         parts = pool.map_async(ids_of, scan.tasks()).get(timeout=50)
         tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
@@ -253,7 +248,7 @@ def test_pools_of_processes_and_threads_run_tasks(method: str) -> None:
             with pytest.raises(da.RequestRejectedError) as caught:
                 result.get(timeout=50)
     assert (caught.value.operation, caught.value.api_message) == ("scan_items", "no such thing")
-    assert [name for part in parts for name in part] == expected
+    assert [name for part in parts for name in part] == ids_of(scan)
     assert pa.concat_tables(tables).equals(scan.to_arrow())
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         assert list(threads.map(ids_of, scan.tasks(), timeout=50)) == parts

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -39,13 +38,9 @@ def test_the_rows_of_a_day_are_found_by_each_way_of_asking(platform: Platform, s
     platform.sandbox.clear_requests()
     assert set(of_day.collect()["id"]) == expected
     assert len(platform.sandbox.requests) == 1, "it is pushed down"
-    start = dt.datetime.combine(day, dt.time(), ZoneInfo(platform.zone))
-    time = pl.col("allocated_time")
-    between = lazy.filter(
-        (time >= pl.lit(start).dt.convert_time_zone(platform.zone))
-        & (time < pl.lit(start + dt.timedelta(days=1)).dt.convert_time_zone(platform.zone))
-    )
-    assert set(between.collect()["id"]) == expected
+    time, start = pl.col("allocated_time"), dt.datetime.combine(day, dt.time(), ZoneInfo(platform.zone))
+    begins, ends = (pl.lit(at).dt.convert_time_zone(platform.zone) for at in (start, start + dt.timedelta(days=1)))
+    assert set(lazy.filter((time >= begins) & (time < ends)).collect()["id"]) == expected
     assert lazy.filter(time.dt.date().is_between(day, day)).select(pl.len()).collect().item() == len(expected)
 
 
@@ -93,15 +88,13 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
 
 def test_the_statistics_of_a_lazy_query_and_of_arrow_consumers_name_stray_days(platform: Platform) -> None:
     client = platform.sandbox.client(timezone="America/New_York")
-    scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
-    with pytest.warns(da.errors.StrayDayWarning):
-        scan.to_lazyframe().filter(pl.col("id") != "").collect()
-    assert scan.last_stats is not None
-    expected = [str(day) for day in DAYS[1:3]]
-    assert scan.last_stats.stray_days == expected
-    uses: list[Callable[[Any], object]] = [pl.DataFrame, pa.table, lambda one: duckdb.from_arrow(one).to_arrow_table()]
-    for use in uses:
-        fresh = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
-        use(fresh)
-        assert fresh.last_stats is not None
-        assert fresh.last_stats.stray_days == expected
+
+    def lazily(scan: Any) -> None:
+        with pytest.warns(da.errors.StrayDayWarning):
+            scan.to_lazyframe().filter(pl.col("id") != "").collect()
+
+    for use in (lazily, pl.DataFrame, pa.table, lambda scan: duckdb.from_arrow(scan).to_arrow_table()):
+        scan = client.scan_codes(ATTRS, allocated_time=da.days(DAYS[1], DAYS[3]))
+        use(scan)
+        assert scan.last_stats is not None
+        assert scan.last_stats.stray_days == [str(day) for day in DAYS[1:3]]
