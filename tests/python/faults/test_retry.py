@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from support import kinds
 from support.failures import throttled
-from support.fast_clock import short_pauses
 from support.forking import end_if_it_hangs
 from support.idle_servers import closing_idle, once_a_connection
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
@@ -24,8 +23,6 @@ from support.raw_server import Close, always, http, in_turn, reset, serving
 from support.searches import search
 
 import dataaccess as da
-
-__all__ = ["short_pauses"]
 
 BROKEN = http(b"", "500 Broken")
 
@@ -111,11 +108,7 @@ def test_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect
             assert f"byte {caught.value.received}" not in str(caught.value)
 
 
-OPERATIONS = [SEARCH, DOWNLOAD]
-
-
 @pytest.mark.fault("R1")
-@pytest.mark.parametrize("ask", OPERATIONS, ids=str)
 def test_milliseconds_win_over_seconds(connect: Any, ask: Operation) -> None:
     asked = ("retry-after-ms: 1200", "Retry-After: 999")
     with serving(in_turn(http(b"", "429 Slow", headers=asked), WHOLE)) as server:

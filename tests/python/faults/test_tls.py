@@ -24,20 +24,7 @@ from support.searches import search
 import dataaccess as da
 
 ROOT = Path(__file__).parents[3]
-OPERATIONS = [SEARCH, DOWNLOAD]
 ANY_CIPHER = "ALL:@SECLEVEL=0"
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture(scope="module")
-def bundle(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("trust") / "ca.pem"
-    authority.cert_pem.write_to_path(path)
-    return path
 
 
 @contextmanager
@@ -115,7 +102,7 @@ CASES: dict[str, tuple[Server, str]] = {
 
 @pytest.mark.fault("C6")
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
-@pytest.mark.parametrize(("case", "ask"), cycled(CASES, OPERATIONS), ids=str)
+@pytest.mark.parametrize(("case", "ask"), cycled(CASES, [SEARCH, DOWNLOAD]), ids=str)
 def test_an_untrusted_server_gets_no_request(
     connect: Any, ask: Operation, authority: trustme.CA, bundle: Path, case: str
 ) -> None:
@@ -165,7 +152,7 @@ GREETINGS = [http(b"", "400 Bad Request"), b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mai
 
 
 @pytest.mark.fault("C10")
-@pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, OPERATIONS), ids=["http", "ssh", "smtp"])
+@pytest.mark.parametrize(("greeting", "ask"), cycled(GREETINGS, [SEARCH, DOWNLOAD]), ids=["http", "ssh", "smtp"])
 def test_a_port_without_tls_is_reported_at_once(connect: Any, ask: Operation, bundle: Path, greeting: bytes) -> None:
     with speaking(greeting) as port:
         started = time.monotonic()
