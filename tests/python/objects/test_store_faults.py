@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from support.objects import KEY, SECRET, Hook, Request, Store, error, temporary_files
 from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
@@ -283,10 +284,8 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
             with pytest.raises(da.FileError, match=r"\(BadDigest: no\)") as caught:
                 scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
             assert caught.value.path == store.url("codes.jsonl")
-            until = time.monotonic() + 5
-            while not any(request.method == "DELETE" for request in store.requests):
-                assert time.monotonic() < until, "the upload was not aborted"
-                time.sleep(0.01)
+            # The upload is aborted.
+            wait_until(lambda: any(request.method == "DELETE" for request in store.requests))
             assert store.get("codes.jsonl") == b"before"
             store.hook = None
             scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)

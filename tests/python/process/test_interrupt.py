@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.interrupts import EARLY, STATES, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import RESPONSE, always, http, serving
+from support.scan_requests import wait_until
 from support.searches import search
 from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
@@ -114,9 +115,7 @@ def test_ctrl_c_while_the_disk_is_busy_leaves_no_file_that_comes_late(write: str
     with serving(always(http())) as server:
         command = [sys.executable, "-c", WRITE, server.base_url, write, str(tmp_path / "out" / "rows"), how]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
-            deadline = time.monotonic() + 20
-            while not marker.exists() and time.monotonic() < deadline:
-                time.sleep(0.01)
+            wait_until(marker.exists)
             writer.send_signal(signal.SIGINT)
             assert writer.communicate(timeout=20)[0] == "interrupted []\n"
 

@@ -20,6 +20,7 @@ from unittest.mock import Mock
 import pytest
 from support.programs import free_port
 from support.raw_server import EXPORT, Close, always, http, in_turn, serving
+from support.scan_requests import wait_until
 from support.searches import search
 
 import dataaccess as da
@@ -48,9 +49,7 @@ class Kept(logging.Handler):
 
     def wait_for(self, number: int) -> list[Any]:
         """The records, when so many have come; of a call that was cut off the last comes a little later."""
-        deadline = time.monotonic() + 5
-        while len(self.records) < number and time.monotonic() < deadline:
-            time.sleep(0.005)
+        wait_until(lambda: len(self.records) >= number)
         return self.records
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pandas as pd
 import pytest
 from support.pages import ROOT, blocks
 from support.runs import code, parts, rows_in, some_days
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
@@ -120,10 +120,7 @@ def test_a_token_that_expires_is_read_again(tmp_path: Path) -> None:
         job.give(tokens[0])
         with service.fault("stall", after=BEFORE) as held:
             night = job.start(TODAY)
-            until = time.monotonic() + 20
-            while len(parts(job.folder)) < BEFORE or not held.hits:
-                assert time.monotonic() < until
-                time.sleep(0.01)
+            wait_until(lambda: len(parts(job.folder)) >= BEFORE and held.hits)
             job.give(tokens[1])
             service.revoke(tokens[0])
         assert ended(night) == (0, "", "")

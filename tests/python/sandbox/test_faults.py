@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import pytest
 from support import kinds
+from support.searches import search
 
 import dataaccess as da
 from dataaccess import _native
@@ -56,10 +57,6 @@ SLOW: dict[str, dict[str, Any]] = {
     "stall-in-the-body": {"kind": "stall", "after_bytes": 70},
     "drip": {"kind": "drip", "chunk_bytes": 1, "seconds": 0.05},
 }
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.parametrize("case", CASES)
