@@ -40,3 +40,9 @@ def store(moto: int) -> Iterator[Store]:
 def service() -> Iterator[da.Sandbox]:
     with some_days() as service:
         yield service
+
+
+@pytest.fixture
+def client(service: da.Sandbox) -> Iterator[da.Client]:
+    with service.client() as client:
+        yield client

@@ -135,9 +135,11 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
         assert LOCK not in store.names()
 
 
-def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
+def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(
+    client: da.Client, service: da.Sandbox, store: Store
+) -> None:
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with service.client() as client, pytest.raises(da.FolderLockedError) as caught:
+    with pytest.raises(da.FolderLockedError) as caught:
         run(client, store)
     assert (caught.value.pid, caught.value.host, caught.value.path) == (7, "far", store.url())
     assert [request for request in service.requests if request.content] == []
@@ -165,26 +167,24 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
     assert store.get(LOCK) == other
 
 
-def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        store.ignored_headers = ("if-none-match", "if-match")
-        with pytest.raises(da.FolderError, match="If-None-Match"):
-            run(client, store)
-        store.ignored_headers = ()
-        with pytest.raises(da.FolderError, match="If-None-Match"):
-            by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
+def test_o4_a_store_without_conditions_is_an_error(client: da.Client, service: da.Sandbox, store: Store) -> None:
+    store.ignored_headers = ("if-none-match", "if-match")
+    with pytest.raises(da.FolderError, match="If-None-Match"):
+        run(client, store)
+    store.ignored_headers = ()
+    with pytest.raises(da.FolderError, match="If-None-Match"):
+        by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
     assert service.requests == []
     assert store.names() == []
 
 
 @pytest.mark.parametrize("outcome", [(500, error("InternalError")), (503, error("SlowDown")), "close"])
-def test_o5_a_store_that_fails_for_a_moment_is_retried(service: da.Sandbox, store: Store, outcome: Any) -> None:
-    with service.client() as client:
-        store.hook = refusing(is_part, outcome, times=2)
-        report = run(client, store)
-        assert (report.rows, report.retries) == (ROWS, 0)
-        store.hook = refusing(lambda request: request.method == "GET", outcome, times=2)
-        assert run(client, store).rows == ROWS
+def test_o5_a_store_that_fails_for_a_moment_is_retried(client: da.Client, store: Store, outcome: Any) -> None:
+    store.hook = refusing(is_part, outcome, times=2)
+    report = run(client, store)
+    assert (report.rows, report.retries) == (ROWS, 0)
+    store.hook = refusing(lambda request: request.method == "GET", outcome, times=2)
+    assert run(client, store).rows == ROWS
     assert len(store.ids()) == ROWS
 
 
@@ -211,11 +211,10 @@ def test_o12_retry_for_holds_for_the_store(service: da.Sandbox, store: Store, ti
 
 
 @pytest.mark.parametrize("is_meant", [lambda request: "list-type" in request.query, is_part])
-def test_o12_a_connection_that_hangs_is_tried_again(service: da.Sandbox, store: Store, is_meant: Any) -> None:
+def test_o12_a_connection_that_hangs_is_tried_again(client: da.Client, store: Store, is_meant: Any) -> None:
     silent = [20.0]
     store.hook = lambda request: silent.pop() if is_meant(request) and silent else None
-    with service.client() as client:
-        report = by_day(client).to_folder(store.url(), storage_options={**store.options, "timeout": "1 second"})
+    report = by_day(client).to_folder(store.url(), storage_options={**store.options, "timeout": "1 second"})
     assert (report.rows, silent) == (ROWS, [])
 
 
@@ -243,22 +242,22 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
+def test_o7_a_refusal_is_reported_before_anything_is_sent(
+    client: da.Client, service: da.Sandbox, store: Store, refusal: str
+) -> None:
     status, body, datum = REFUSALS[refusal]
     store.hook = lambda _request: (status, body)
-    with service.client() as client:
-        scan = by_day(client)
-        for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
-            with pytest.raises(da.FileError, match=re.escape(datum)) as caught:
-                use(store.url(), storage_options=store.options)
-            assert caught.value.path == store.url()
+    scan = by_day(client)
+    for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
+        with pytest.raises(da.FileError, match=re.escape(datum)) as caught:
+            use(store.url(), storage_options=store.options)
+        assert caught.value.path == store.url()
     assert service.requests == []
 
 
-def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
+def test_who_may_write_need_not_be_allowed_to_list(client: da.Client, store: Store) -> None:
     store.hook = lambda request: (403, error("AccessDenied")) if request.method == "GET" else None
-    with service.client() as client:
-        by_day(client).to_parquet(store.url("codes.parquet"), storage_options=store.options)
+    by_day(client).to_parquet(store.url("codes.parquet"), storage_options=store.options)
     store.hook = None
     assert store.names() == ["codes.parquet"]
 
@@ -293,9 +292,9 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
 
 
 @pytest.mark.parametrize("use", ["to_folder", "read_folder", "to_parquet"])
-def test_o10_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
+def test_o10_no_failure_shows_a_credential(client: da.Client, store: Store, use: str) -> None:
     store.hook = lambda _request: (400, error("Odd", f"{SECRET} of {KEY} in {_request.headers['authorization']}"))
-    with service.client() as client, pytest.raises(da.DataAccessError) as caught:
+    with pytest.raises(da.DataAccessError) as caught:
         getattr(by_day(client), use)(store.url(), storage_options=store.options)
     texts = [str(caught.value), repr(vars(caught.value)), repr(pickle.dumps(caught.value))]
     frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
