@@ -248,12 +248,6 @@ def good(authority: trustme.CA, tmp_path: Path) -> Path:
     return written(authority, tmp_path / "good")
 
 
-@pytest.fixture
-def strange(tmp_path: Path) -> Path:
-    """A folder with another one."""
-    return written(trustme.CA(), tmp_path / "strange")
-
-
 def written(authority: trustme.CA, folder: Path) -> Path:
     folder.mkdir()
     (folder / "README").write_text("This is no certificate.")
@@ -323,9 +317,9 @@ def test_where_no_tls_is_spoken_only_our_own_words_must_hold(tmp_path: Path, mon
 
 
 def test_connections_are_not_shared_between_clients_with_other_cas(
-    server: RawServer, good: Path, strange: Path
+    server: RawServer, good: Path, tmp_path: Path
 ) -> None:
     client = da.Client(server.base_url, token="tok", ca_bundle=good)
     assert search(client) == ROWS
     with pytest.raises(kinds.Tls):
-        search(client.with_options(ca_bundle=strange))
+        search(client.with_options(ca_bundle=written(trustme.CA(), tmp_path / "strange")))

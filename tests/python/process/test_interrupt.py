@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupts import EARLY, STATES, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, Service, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import RESPONSE, always, http, serving
 from support.scan_requests import wait_until
 from support.searches import search
@@ -138,11 +138,7 @@ except (KeyboardInterrupt, OSError):
 
 
 def test_ctrl_c_ends_the_wait_of_another_library_for_a_batch() -> None:
-    def in_two(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 100_000))
-        until_gone(connection)
-
-    with serving(in_two) as server:
+    with Service(HEAD + OPENING + records(0, 100_000)).serving() as (server, _):
         command = [sys.executable, "-c", PULL, server.base_url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
             assert reader.stdout is not None
@@ -171,11 +167,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_streaming_query_of_polars() -> None:
-    def hang(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING)
-        until_gone(connection)
-
-    with serving(hang) as server:
+    with Service(HEAD + OPENING).serving() as (server, _):
         run = subprocess.run(
             [sys.executable, "-c", STREAMING, server.base_url], capture_output=True, check=True, timeout=30
         )

@@ -288,31 +288,25 @@ class Folders(FolderMachine):
     def its_rows_are_read(self, some: tuple[date, ...], missing: Any) -> None:
         """All rows of the scan, or an error."""
         parts = [self.model.parts.get(day) for day in some]
-        is_damaged = any(part is not None and part.damage != "none" for part in parts)
-        is_missing = missing == "raise" and None in parts
+        damaged = {str(day) for day in some if day in self.model.parts and self.model.parts[day].damage != "none"}
         self.service.clear_requests()
         refusals: dict[type[BaseException], bool] = {
             da.FileError: not self.place.exists(),
-            da.ScanIncompleteError: is_missing,
-            kinds.Corrupt: is_damaged,
+            da.ScanIncompleteError: missing == "raise" and None in parts,
+            kinds.Corrupt: bool(damaged),
         }
+        error: Any = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 rows = self.scan(some).read_folder(self.place.url, missing=missing).to_pylist()
-            except da.DataAccessError as error:
-                refused = refusals.get(kinds.kind_of(error))
-                if isinstance(error, da.FolderError) and error.reason == "corrupt":
-                    damaged = {
-                        str(day) for day in some if day in self.model.parts and self.model.parts[day].damage != "none"
-                    }
-                    refused = error.day in damaged and str(error.path).startswith(str(self.place.url))
-            else:
-                refused = None
-        if any(refusals.values()):
-            assert refused
+            except da.DataAccessError as raised:
+                error = raised
+        if error or any(refusals.values()):
+            assert refusals.get(kinds.kind_of(error)), repr(error)
+            is_corrupt = isinstance(error, kinds.Corrupt)
+            assert not is_corrupt or (error.day in damaged and str(error.path).startswith(str(self.place.url)))
             return
-        assert refused is None
         there = [part for part in parts if part is not None]
         assert list(map(as_row, rows)) == list(chain.from_iterable(part.rows for part in there))
         is_empty = len(some) > 1 and len(there) == len(some) and not rows
@@ -443,10 +437,7 @@ BETWEEN: list[tuple[str, dict[str, Any]]] = [
     *fails(name for name in DAY_FAULTS if name != "a login page"),
     ("a_night", {"refresh": model.ALL}),
     ("the_service_recovers", {}),
-    *[
-        ("a_day_fails_or_shrinks", {"day": day, "name": name})
-        for day, name in zip(DAYS, list(DAY_FAULTS)[6:], strict=False)
-    ],
+    *fails(list(DAY_FAULTS)[6:]),
     ("a_night", {"refresh": model.ALL}),
     ("the_service_recovers", {}),
     *[("a_request_fails", {"options": options}) for options in PASSING],
