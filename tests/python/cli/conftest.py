@@ -19,8 +19,6 @@ __all__ = ["run_here"]
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command printed, and its exit code."""
-
     code: int
     output: str
     reported: str
@@ -51,7 +49,6 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def demo(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> da.Sandbox:
-    """The demo data, named by the environment."""
     monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
     return sandbox

@@ -26,7 +26,6 @@ def _sends_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(run: Any, *words: str) -> tuple[int, dict[str, Any]]:
-    """The exit code and the report."""
     ended = run("check", "--json", *words)
     assert "hunter2" not in ended.output + ended.reported
     found = json.loads(ended.output)

@@ -136,9 +136,6 @@ def test_a_terminal_shows_why_a_request_is_retried(
     assert error.startswith("dataaccess: ")
 
 
-# Standard streams that are closed or full, and SIGTERM.
-
-
 def in_shell(redirected: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = f"{shlex.join([*MODULE, *words])} {redirected}"
     return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=False, cwd=cwd)

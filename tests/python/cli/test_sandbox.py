@@ -114,9 +114,6 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     assert "Traceback" not in refused.stderr
 
 
-# `dataaccess sandbox`: data of files, the lines of requests, and other machines.
-
-
 OWN = "a-token-of-thirty-two-characters-1"
 ADMIN = "an-admin-token-of-thirty-two-characters"
 SHOP = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
@@ -213,9 +210,6 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
             _, reported = served.stop()
             assert OWN not in reported
             assert ADMIN not in reported
-
-
-# `dataaccess sandbox`: its token and the scopes of it, and what it refuses.
 
 
 def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ __all__ = ["ask", "service", "short_pauses", "store"]
 
 @pytest.fixture(params=[SEARCH, DOWNLOAD], ids=str)
 def ask(request: pytest.FixtureRequest) -> Operation:
-    """A search, and a download."""
     operation: Operation = request.param
     return operation
 

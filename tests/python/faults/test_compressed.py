@@ -51,9 +51,6 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
         assert f"{len(body)} bytes" in str(caught.value)
 
 
-# A response with both Content-Length and chunks: the chunks count, and nothing behind them is a response.
-
-
 BODY = json.dumps(GOOD).encode()
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 

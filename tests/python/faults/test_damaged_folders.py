@@ -228,9 +228,6 @@ def test_what_others_own_or_may_write_is_refused_before_anything_is_sent_and_lef
     assert left_in(folder) == [f"{HIDDEN}/lock"]
 
 
-# A run whose disk is full, or whose files may not grow (S2).
-
-
 # Runs where files must not grow beyond some bytes, and once more where they may.
 FULL = """
 import json, resource, sys

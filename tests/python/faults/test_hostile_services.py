@@ -49,9 +49,6 @@ def test_nothing_is_read_from_the_current_folder(tmp_path: Path, monkeypatch: py
         da.Client(token="tok-test")
 
 
-# Responses without records.
-
-
 # H29: every way to have no records, and the value in their place.
 EMPTY: dict[str, tuple[dict[str, Any], str]] = {
     "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
@@ -93,9 +90,6 @@ def test_a_response_without_data_is_warned_of(connect: Any) -> None:
             assert client.scan_codes(["id"], allocated_time=days).collect().num_rows == 2
         with pytest.warns(da.IncompleteWarning, match="`data`"):
             assert search(client) == []
-
-
-# No redirect is followed.
 
 
 @pytest.mark.fault("H18")

@@ -34,8 +34,6 @@ ERRORS: dict[str, tuple[type[da.DataAccessError], ...]] = {
 
 @dataclass(frozen=True)
 class JsonCase:
-    """A line of a table."""
-
     verdict: str
     name: str
     json: bytes
@@ -52,7 +50,6 @@ class JsonCase:
 
 
 def table(name: str) -> list[JsonCase]:
-    """All lines of a table."""
     lines = (TABLES / f"{name}.txt").read_text(encoding="utf-8").split("\n")
     parts = [line.split(" | ", 2) for line in lines if line and not line.startswith("#")]
     return [JsonCase(verdict, name, unescaped(written)) for verdict, name, written in parts]

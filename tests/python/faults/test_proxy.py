@@ -31,7 +31,6 @@ CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
 
 @pytest.fixture
 def trusting(bundle: Path) -> dict[str, Any]:
-    """The options of a client that trusts the authority."""
     return {"ca_bundle": bundle}
 
 

@@ -1,4 +1,4 @@
-"""TLS: a server without a valid certificate gets no request, and the error says why (C6, C8, C10)."""
+"""TLS: a server without a valid certificate gets no request; what the error says, and which CAs count (C6-C8, C10)."""
 
 from __future__ import annotations
 
@@ -228,10 +228,6 @@ def test_nothing_turns_verification_off() -> None:
         assert not re.search(r"verify\w*\s*[:=]|insecure", path.read_text(encoding="utf-8")), path
 
 
-# Which CAs TLS trusts: the most specific setting wins and is named in errors (C7).
-
-
-ROWS = [{"id": "a"}, {"id": "b"}]
 # The nearest first: an argument, and variables of the environment.
 SOURCES = ["ca_bundle", "DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"]
 
@@ -302,7 +298,7 @@ def test_folders_are_refused_when_they_are_not_there_or_all_empty(
             da.Client("https://cdp.example.com", token="tok")
     for value in (f"{empty}:{good}", f"{good}:{empty}", f"::{good}:"):
         monkeypatch.setenv("SSL_CERT_DIR", value)
-        assert search(connect(server.base_url)) == ROWS
+        assert SEARCH(connect(server.base_url)) == SEARCH.result
 
 
 def test_where_no_tls_is_spoken_only_our_own_words_must_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,6 +316,6 @@ def test_connections_are_not_shared_between_clients_with_other_cas(
     server: RawServer, good: Path, tmp_path: Path
 ) -> None:
     client = da.Client(server.base_url, token="tok", ca_bundle=good)
-    assert search(client) == ROWS
+    assert SEARCH(client) == SEARCH.result
     with pytest.raises(kinds.Tls):
         search(client.with_options(ca_bundle=written(trustme.CA(), tmp_path / "strange")))

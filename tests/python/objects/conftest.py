@@ -15,7 +15,6 @@ import dataaccess as da
 
 @pytest.fixture(scope="session")
 def moto() -> Iterator[int]:
-    """The port of moto's server."""
     with moto_server() as port:
         yield port
 

@@ -134,10 +134,6 @@ def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(client: da.Client
     assert all(one != other for one, other in pairwise(refused))
 
 
-# Who may write to a bucket may plant files and locks: what a reader notices, and that it keeps its memory.
-
-
-PART = "codes/day=2024-01-01/part-0.parquet"
 MEBIBYTE = 2**20
 
 
@@ -147,7 +143,7 @@ def scan_of(client: da.Client) -> da.Scan:
 
 def with_rows(store: Store, rows: int) -> bytes:
     """A part with so many equal rows in place of its own."""
-    part = store.get(PART)
+    part = store.get(PARTS[0])
     first = pq.ParquetFile(BytesIO(part)).read().slice(0, 1)
     values = {name: pa.repeat(first[name][0], rows) for name in first.column_names}
     return planted(part, pa.table(values, schema=first.schema))
@@ -163,9 +159,9 @@ def test_a_planted_file_of_many_rows_ends_before_it_takes_memory(
         scan_of(client).to_folder(store.url(), storage_options=store.options)
         content = with_rows(store, 20_000_000)
         assert len(content) < 256 * 1024
-        store.put(PART, content)
-        (tmp_path / PART).parent.mkdir(parents=True)
-        (tmp_path / PART).write_bytes(content)
+        store.put(PARTS[0], content)
+        (tmp_path / PARTS[0]).parent.mkdir(parents=True)
+        (tmp_path / PARTS[0]).write_bytes(content)
         for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
             pa.default_memory_pool().release_unused()
             # Begins to measure the peak of memory anew.
@@ -192,7 +188,7 @@ def test_a_file_larger_than_the_result_may_be_is_not_read(client: da.Client, sto
             small.read_folder(folder, storage_options=options)
         assert (caught.value.field, caught.value.limit) == ("result", 100)
         assert caught.value.path is not None
-        assert caught.value.path.endswith(PART)
+        assert caught.value.path.endswith(PARTS[0])
 
 
 def test_what_a_lock_says_is_shown_as_one_harmless_line(service: da.Sandbox, store: Store) -> None:

@@ -326,9 +326,6 @@ def test_a_cancelled_run_leaves_no_lock(store: Store) -> None:
     assert LOCK not in store.names()
 
 
-# Two runs in one folder of an object store (O2, O11, O13): frozen, late, or ended between two requests.
-
-
 PART = "codes/day=2024-01-01/part-0.parquet"
 # A lock runs out after two seconds.
 SCALE = 60

@@ -35,18 +35,14 @@ SCRIPT = ROOT / "examples" / "nightly.py"
 
 
 class Job:
-    """The job for one service and folder."""
-
     def __init__(self, service: da.Sandbox, place: Path) -> None:
         self.folder, self._service, self._token_file = place / "codes", service, place / "token"
 
     def give(self, token: str) -> None:
-        """Writes the token file."""
         self._token_file.touch(mode=0o600)
         self._token_file.write_text(token)
 
     def start(self, today: str) -> subprocess.Popen[str]:
-        """Starts a night."""
         command = [sys.executable, str(SCRIPT), str(self.folder), "--today", today, "--retry-for", "20"]
         return subprocess.Popen(
             [*command, "--token-file", str(self._token_file)],
@@ -61,12 +57,10 @@ class Job:
         assert ended(self.start(today)) == (0, "", "")
 
     def ids(self) -> list[str]:
-        """The ids of all rows."""
         return sorted(row["id"] for row in rows_in(self.folder))
 
 
 def ended(night: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The exit code of a night, and what it prints."""
     try:
         output, errors = night.communicate(timeout=50)
     finally:

@@ -93,9 +93,6 @@ def test_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     assert max(opened) - min(opened) <= IN_FLIGHT // 10, opened
 
 
-# The threads that calls start: none but those that have work.
-
-
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 SHOW = """
 from pathlib import Path

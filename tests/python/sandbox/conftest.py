@@ -17,7 +17,6 @@ __all__ = ["own", "short_pauses"]
 
 @pytest.fixture
 def own() -> Iterator[da.Sandbox]:
-    """A service with demo data, for one test."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 

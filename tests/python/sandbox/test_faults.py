@@ -152,9 +152,6 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
     assert search(own.client(retry_for=0))
 
 
-# Which requests a fault hits: by operation, turn and content of the body.
-
-
 DAY = da.on("2024-01-15")
 
 

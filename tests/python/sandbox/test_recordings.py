@@ -27,7 +27,6 @@ def path(tmp_path: Path) -> Path:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """The exchanges."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -149,7 +148,6 @@ def test_a_client_that_opens_a_recording_again_appends(own: da.Sandbox, path: Pa
 
 
 def of(path: Path) -> str:
-    """The pattern of an error about a recording."""
     return rf"\brecord `{re.escape(str(path))}`"
 
 

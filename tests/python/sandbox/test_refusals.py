@@ -105,9 +105,6 @@ def test_a_body_that_breaks_a_rule_is_refused_with_its_place(service: PlainServi
             assert [part for part in case.get("named", [case["at"]]) if part not in reply.refusal] == [], reply.refusal
 
 
-# What is no JSON, too long, too deep or for nobody.
-
-
 def customers_of(*groups: list[Body], **members: Any) -> Body:
     return {**body_of(-1003, "customer", ["customer_id"], *groups), **members}
 

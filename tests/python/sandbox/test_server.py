@@ -53,9 +53,6 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
 
 
-# Tokens: their scopes, their end, and that no log and no text has one.
-
-
 SCOPES = {"generic_scope": "crm.read", "download_scope": "seg"}
 
 
@@ -112,9 +109,6 @@ def test_no_error_shows_a_token_that_is_none(name: str, given: Any) -> None:
     assert "0123456789" not in str(caught.value)
     with da.Sandbox() as sandbox, pytest.raises(da.ConfigError, check=about("token")):
         sandbox.revoke(given)
-
-
-# Responses to the letter, and what a request has of a sandbox that changes meanwhile.
 
 
 ALL: dict[str, Any] = {"OR": [{"AND": []}]}

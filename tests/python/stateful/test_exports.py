@@ -27,8 +27,6 @@ planned = st.fixed_dictionaries(
 
 @dataclass(frozen=True)
 class Export:
-    """The plan of an export."""
-
     begins: datetime
     entries: list[Planned]
 
@@ -60,13 +58,10 @@ def is_over(entries: list[dict[str, Any]], *, check: bool) -> bool:
 
 
 def has_failed(entries: list[dict[str, Any]]) -> bool:
-    """Whether an entry ended with another code than 200."""
     return any(one["is_over"] and one["responseCode"] != 200 for one in entries)
 
 
 class Exports(RuleBasedStateMachine):
-    """The rules."""
-
     def __init__(self) -> None:
         super().__init__()
         self.service = da.Sandbox(now=BEGINS)

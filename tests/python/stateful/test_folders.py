@@ -66,13 +66,9 @@ def orders(zone: Any) -> st.SearchStrategy[Order]:
 
 
 class Folders(FolderMachine):
-    """The rules."""
-
     @initialize(zone=zones, counts=st.lists(st.integers(0, MOST), max_size=3))
     def begins(self, zone: str | None, counts: list[int]) -> None:
         self.begin(zone, counts)
-
-    # Runs.
 
     @rule(data=st.data())
     def a_run(self, data: Draw) -> None:
@@ -239,8 +235,6 @@ class Folders(FolderMachine):
             expected |= self.expected(order)
         self.adopt(expected)
 
-    # What a run refuses.
-
     @rule(some=some_days, other=st.sampled_from(["attributes", "zone", "service", "same service"]))
     def another_query_or_service(self, some: tuple[date, ...], other: str) -> None:
         if not any(part.is_readable for part in self.model.parts.values()):
@@ -253,8 +247,6 @@ class Folders(FolderMachine):
         with self.connect(options) as client, pytest.raises(kinds.Mismatch):
             self.scan(some, client, attrs).to_folder(self.place.url, same_service=other == "same service")
         assert self.service.requests == []
-
-    # The folder is damaged.
 
     @rule(
         day=days,
@@ -281,8 +273,6 @@ class Folders(FolderMachine):
             content = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
         self.place.write(name_of(day), content)
         self.contents[day], self.model.parts[day] = content, replace(part, damage=damage)
-
-    # Readers.
 
     @rule(some=some_days, missing=st.sampled_from(["raise", "ignore"]))
     def its_rows_are_read(self, some: tuple[date, ...], missing: Any) -> None:
@@ -357,8 +347,6 @@ class Folders(FolderMachine):
             ]
             is_wrong = not parts or status.open_days or status.doubtful_days or status.missing_days
             assert code == (65 if is_wrong else 0)
-
-    # What holds after each step.
 
     @invariant()
     def each_file_is_as_its_last_run_left_it(self) -> None:
