@@ -19,31 +19,12 @@ __all__ = ["run_here"]
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command printed, and its exit code."""
-
     code: int
     output: str
     reported: str
 
 
 Run = Callable[..., Ended]
-
-
-class _File(io.TextIOWrapper):
-    """Standard output or error: a pipe, or a terminal."""
-
-    def __init__(self, *, is_terminal: bool) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
-        self._is_terminal = is_terminal
-
-    def isatty(self) -> bool:
-        return self._is_terminal
-
-    def text(self) -> str:
-        self.flush()
-        buffer = self.buffer
-        assert isinstance(buffer, io.BytesIO)
-        return buffer.getvalue().decode()
 
 
 @pytest.fixture
@@ -53,20 +34,21 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("LINES", "40")
 
     def run(*words: str, terminal: bool = False, stdin: bytes = b"", keeps_warnings: bool = False) -> Ended:
+        output, reported = io.BytesIO(), io.BytesIO()
         with monkeypatch.context() as patch, warnings.catch_warnings():
-            output, reported = _File(is_terminal=terminal), _File(is_terminal=terminal)
-            patch.setattr(sys, "stdout", output)
-            patch.setattr(sys, "stderr", reported)
+            for name, content in (("stdout", output), ("stderr", reported)):
+                stream = io.TextIOWrapper(content, encoding="utf-8", newline="", write_through=True)
+                patch.setattr(stream, "isatty", lambda: terminal)
+                patch.setattr(sys, name, stream)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
             warnings.simplefilter("always" if keeps_warnings else "ignore", da.DataAccessWarning)
-            return Ended(main(words), output.text(), reported.text())
+            return Ended(main(words), output.getvalue().decode(), reported.getvalue().decode())
 
     return run
 
 
 @pytest.fixture
 def demo(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> da.Sandbox:
-    """The demo data, named by the environment."""
     monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
     return sandbox

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.profiles import Config, config
 from support.raw_server import always, http, serving
 
 import dataaccess as da
+
+__all__ = ["config"]
 
 TOKEN = "tok-hunter2"
 DAY = ("--day", "2024-01-15")
@@ -23,7 +26,6 @@ def _sends_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(run: Any, *words: str) -> tuple[int, dict[str, Any]]:
-    """The exit code and the report."""
     ended = run("check", "--json", *words)
     assert "hunter2" not in ended.output + ended.reported
     found = json.loads(ended.output)
@@ -65,15 +67,10 @@ def right(found: dict[str, Any], question: str) -> bool | None:
     return answers[question]
 
 
-def test_a_setting_that_is_not_that_of_the_service_is_1(
-    run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_setting_that_is_not_that_of_the_service_is_1(run: Any, demo: da.Sandbox, config: Config) -> None:
     code, found = report(run, *DAY, "--timezone", "Asia/Tokyo")
     assert (code, found["is_ok"], right(found, "timezone"), found["settings"]["timezone"]) == (1, False, False, "UTC")
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):
-        monkeypatch.setenv(name, str(tmp_path))
-    (tmp_path / "dataaccess").mkdir()
-    (tmp_path / "dataaccess" / "config.toml").write_text('[profiles.a]\nday_comparison = "inclusive"\n')
+    config.write('[profiles.a]\nday_comparison = "inclusive"\n')
     code, found = report(run, *DAY, "--profile", "a")
     assert (code, right(found, "timezone"), right(found, "day_comparison")) == (1, True, False)
     assert found["settings"]["day_comparison"] == "exclusive"

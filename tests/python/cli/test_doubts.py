@@ -16,7 +16,6 @@ STORES = ("items", "store", "--item-type-id", "7", "--attrs", "id")
 
 
 def row(name: str, day: str = "2024-01-01") -> dict[str, Any]:
-    """A code."""
     return {"id": name, "allocated_time": f"{day} 09:00:00"}
 
 

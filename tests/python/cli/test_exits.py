@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.profiles import Config, config
 
 import dataaccess as da
 
+__all__ = ["config"]
+
 DAY = ("--on", "2024-01-15")
-
-
-def of_codes(run: Any, *words: str) -> Any:
-    return run("codes", *DAY, *words)
 
 
 # The exit code, what was typed, and what the line names. Other mistakes are in tests/python/messages.
@@ -49,7 +49,7 @@ def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words
 
 def test_a_refused_token_is_77_and_not_shown(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-hunter2")
-    ended = of_codes(run, "-v")
+    ended = run("codes", *DAY, "-v")
     assert ended.code == 77
     assert "hunter2" not in ended.reported
     assert re.search(r"dataaccess: scan_codes 2024-01-15: .*\b1\b", ended.reported)
@@ -65,8 +65,6 @@ def test_a_folder_of_another_query_is_64(run: Any, tmp_path: Path) -> None:
 
 
 def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     for name in [name for name in sys.modules if name.startswith("dataaccess.cli.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "click", None)
@@ -75,16 +73,13 @@ def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pyte
     assert re.fullmatch("dataaccess: .*: pip install click\n", ended.reported)
 
 
-def test_what_is_missing_names_the_file_of_profiles(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path))
+def test_what_is_missing_names_the_file_of_profiles(run: Any, config: Config) -> None:
+    config.path.unlink()
     ended = run("codes", *DAY)
     assert ended.code == 78
-    file = tmp_path / "dataaccess" / "config.toml"
-    assert ended.reported.endswith(f" {file}\n")
-    file.parent.mkdir()
-    file.write_text("[profiles.other]\n")
-    assert re.search(rf" {re.escape(str(file))} .*\bdefault$", run("codes", *DAY).reported)
+    assert ended.reported.endswith(f" {config.path}\n")
+    config.write("[profiles.other]\n")
+    assert re.search(rf" {re.escape(str(config.path))} .*\bdefault$", run("codes", *DAY).reported)
 
 
 def test_a_home_that_may_not_be_read_is_no_output_that_failed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,17 +92,13 @@ def test_a_home_that_may_not_be_read_is_no_output_that_failed(run: Any, monkeypa
     assert folder in run("codes", *DAY).reported
 
 
-def test_a_setting_of_a_profile_is_78(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path))
-    file = tmp_path / "dataaccess" / "config.toml"
-    file.parent.mkdir()
-    file.write_text('[profiles.ci]\nbase_url = "http://127.0.0.1:9"\ntoken = "tok"\ntimeout = 0\n')
-    file.chmod(0o644)
+def test_a_setting_of_a_profile_is_78(run: Any, config: Config) -> None:
+    profile = '[profiles.ci]\nbase_url = "http://127.0.0.1:9"\ntoken = "tok"\ntimeout = 0\n'
+    config.write(profile, 0o644)
     ended = run("codes", *DAY, "--profile", "ci", "--timezone", "UTC", keeps_warnings=True)
     assert (ended.code, ended.output) == (78, "")
     assert re.search(r"\btimeout .* 0\b", ended.reported)
-    file.write_text(file.read_text().replace("timeout = 0", "retry_for = 0"))
+    config.write(profile.replace("timeout = 0", "retry_for = 0"), 0o644)
     ended = run("codes", *DAY, "--profile", "ci", keeps_warnings=True)
     assert ended.code == 75
     assert ended.reported.count("chmod 600") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -12,17 +11,15 @@ import pytest
 
 from dataaccess.cli.application import COMMANDS, application
 
-
-def _paths(command: click.Command, words: list[str]) -> Iterator[list[str]]:
-    """The words of a command and of all below it."""
-    yield words
-    context = click.Context(command)
-    for name in command.list_commands(context) if isinstance(command, click.Group) else []:
-        one = command.get_command(context, name)  # type: ignore[attr-defined] # it is a group
-        yield from _paths(one, [*words, name])
+COMMANDS_AND_GROUPS = [[], *([name] for name in COMMANDS)]
 
 
-COMMANDS_AND_GROUPS = list(_paths(application, []))
+def command_of(*words: str) -> click.Command:
+    """The command of one word, or the group."""
+    made = application.get_command(click.Context(application), *words) if words else application
+    assert made is not None
+    assert isinstance(made, click.Group) == (not words)
+    return made
 
 
 @pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
@@ -35,18 +32,14 @@ def test_every_command_has_help_under_both_spellings(run: Any, words: list[str])
 
 @pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
 def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(words: list[str]) -> None:
-    command: click.Command = application
-    for word in words:
-        command = command.get_command(click.Context(command), word)  # type: ignore[attr-defined] # it is a group
-    names = {name for each in command.params for name in each.opts}
+    names = {name for each in command_of(*words).params for name in each.opts}
     secrets = {name for name in names if any(part in name for part in ("token", "secret", "password", "key", "header"))}
     assert all(name.endswith("-file") for name in secrets)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
-    command = application.get_command(click.Context(application), name)
-    assert command is not None
+    command = command_of(name)
     assert (command.help or "").partition("\n")[0] == COMMANDS[name]
     assert [one for one in command.params if isinstance(one, click.Option) and not one.help] == []
 
@@ -55,18 +48,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
     ("words", "loaded"),
     [
         (["--help"], {"ending", "application", "output"}),
-        (
-            ["codes", "--help"],
-            {
-                "ending",
-                "application",
-                "codes",
-                "options",
-                "output",
-                "rows",
-                "values",
-            },
-        ),
+        (["codes", "--help"], {"ending", "application", "codes", "options", "output", "rows", "values"}),
     ],
     ids=["list", "codes"],
 )

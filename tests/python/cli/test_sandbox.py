@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -107,29 +106,6 @@ def test_switches_and_names_are_taken() -> None:
         assert " item, download, crm.read." in reported
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")
-def test_a_closed_output_ends_it_quietly() -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        [*MODULE, "sandbox"], stdout=writing, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
-    )
-    os.close(writing)
-    assert done.returncode == 141
-    assert done.stderr.endswith(" item, download.\n")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, where every write fails")  # noqa: PTH110
-def test_an_output_that_is_full_is_reported() -> None:
-    with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run(
-            [*MODULE, "sandbox"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
-        )
-    assert done.returncode == 74
-    assert re.match("dataaccess: ", done.stderr.splitlines()[-1])
-    assert done.stderr.endswith(f": {os.strerror(errno.ENOSPC)}\n")
-
-
 @pytest.mark.parametrize("command", [MODULE, (str(SCRIPT),)], ids=["module", "script"])
 def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     assert run("--version", command=command).stdout == f"dataaccess {da.__version__}\n"
@@ -138,12 +114,15 @@ def test_it_is_a_module_and_a_script(command: tuple[str, ...]) -> None:
     assert "Traceback" not in refused.stderr
 
 
-# `dataaccess sandbox`: data of files, the lines of requests, and other machines.
-
-
 OWN = "a-token-of-thirty-two-characters-1"
 ADMIN = "an-admin-token-of-thirty-two-characters"
 SHOP = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
+
+
+def private(path: Path, text: str) -> str:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
 def stores(client: da.Client) -> list[dict[str, Any]]:
@@ -213,12 +192,8 @@ def test_json_has_the_admin_token_too() -> None:
 
 
 def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) -> None:
-    files = []
-    for name, token in (("token", OWN), ("admin-token", ADMIN)):
-        file = tmp_path / name
-        file.write_text(token, encoding="utf-8")
-        file.chmod(0o600)
-        files += [f"--{name}-file", str(file)]
+    given = {"--token-file": OWN, "--admin-token-file": ADMIN}
+    files = [word for name, token in given.items() for word in (name, private(tmp_path / name, token))]
     everywhere = ["--empty", "--host", "0.0.0.0", "--allow-remote"]
     variables = {"DATAACCESS_SANDBOX_TOKEN": OWN, "DATAACCESS_SANDBOX_ADMIN_TOKEN": ADMIN}
     for words, environment in ((files, {}), ([], variables)):
@@ -236,18 +211,8 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
             assert ADMIN not in reported
 
 
-# `dataaccess sandbox`: its token and the scopes of it, and what it refuses.
-
-
-@pytest.fixture
-def token_file(tmp_path: Path) -> str:
-    file = tmp_path / "token"
-    file.write_text(f"{OWN}\n", encoding="utf-8")
-    file.chmod(0o600)
-    return str(file)
-
-
-def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(token_file: str) -> None:
+def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(tmp_path: Path) -> None:
+    token_file = private(tmp_path / "token", f"{OWN}\n")
     for words, environment in (
         (["--token-file", token_file], {}),
         ([], {"DATAACCESS_SANDBOX_TOKEN": OWN}),

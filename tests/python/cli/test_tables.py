@@ -46,46 +46,45 @@ HOSTILE = "a\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u200b\x7f\r\U000e0041é\u3000🎁"
 UNSAFE = set(HOSTILE) - set("a]0;x[2J31mé\u3000🎁")
 
 
+ROWS = {**RESPONSE, "data": {"status": True, "data": [{"id": HOSTILE, "name": "=1", HOSTILE: "x" * 70_000}]}}
+STATUS = {**EXPORT, "data": {"entries": [{"responseMessage": HOSTILE, "endTime": None}]}}
+ITEMS = ("items", "customer", "--attrs", "id,name")
+
+
 @pytest.fixture
-def items(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs `items` against a service with hostile rows."""
-    rows = {**RESPONSE, "data": {"status": True, "data": [{"id": HOSTILE, "name": "=1", HOSTILE: "x" * 70_000}]}}
+def both(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a command for a service with this response: what a pipe and what a terminal gets, which is harmless."""
 
-    def items(*words: str, terminal: bool) -> str:
-        with serving(always(http(rows))) as server:
+    def both(response: object, *words: str) -> list[str]:
+        with serving(always(http(response))) as server:
             monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-            ended = run("items", "customer", "--attrs", "id,name", *words, terminal=terminal)
-        assert ended.code == 0, ended.reported
-        return str(ended.output)
+            ended = [run(*words, terminal=terminal) for terminal in (False, True)]
+        assert [each.code for each in ended] == [0, 0], ended
+        assert not UNSAFE & set(ended[1].output)
+        return [each.output for each in ended]
 
-    return items
+    return both
 
 
-def test_a_terminal_gets_escapes_in_csv(items: Any) -> None:
-    assert HOSTILE in items("--format", "csv", terminal=False)
-    shown = items("--format", "csv", terminal=True)
-    assert not UNSAFE & set(shown)
+def test_a_terminal_gets_escapes_in_csv(both: Any) -> None:
+    piped, shown = both(ROWS, *ITEMS, "--format", "csv")
+    assert HOSTILE in piped
     escaped = "a\\x1b]0;x\\x07\\x1b[2J\\x9b31m\\u202e\\u200b\\x7f\\r\\U000e0041é\u3000🎁"
     assert shown.splitlines()[1] in (f'"{escaped}",=1', f"{escaped},=1")
 
 
-def test_a_terminal_gets_the_same_json(items: Any) -> None:
-    piped, shown = (items("--json", terminal=terminal) for terminal in (False, True))
-    assert not UNSAFE & set(shown)
+@pytest.mark.parametrize(
+    ("response", "words", "value"),
+    [
+        (ROWS, ITEMS, lambda row: row["id"]),
+        (STATUS, ("segment", "3"), lambda status: status["entries"][0]["responseMessage"]),
+    ],
+    ids=["items", "segment"],
+)
+def test_a_terminal_gets_the_same_json(both: Any, response: object, words: tuple[str, ...], value: Any) -> None:
+    piped, shown = both(response, *words, "--json")
     assert "\\udb40\\udc41" in shown
     assert "é" in shown
     assert "\u202e" in piped
     assert json.loads(shown) == json.loads(piped)
-    assert json.loads(piped)["id"] == HOSTILE
-
-
-def test_a_terminal_gets_the_same_status(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    status = {**EXPORT, "data": {"entries": [{"responseMessage": HOSTILE, "endTime": None}]}}
-    with serving(always(http(status))) as server:
-        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
-        words = ("segment", "3", "--json")
-        piped, shown = (run(*words, terminal=terminal).output for terminal in (False, True))
-    assert not UNSAFE & set(shown)
-    assert "\u202e" in piped
-    assert json.loads(shown) == json.loads(piped)
-    assert json.loads(piped)["entries"][0]["responseMessage"] == HOSTILE
+    assert value(json.loads(piped)) == HOSTILE

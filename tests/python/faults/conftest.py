@@ -1,8 +1,11 @@
-"""The operations through which a fault is seen, and some days of codes."""
+"""The operations through which a fault is seen, some days of codes, and an authority of TLS."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import trustme
 from support.operations import DOWNLOAD, SEARCH, Operation
 from support.runs import service, store
 
@@ -11,6 +14,18 @@ __all__ = ["ask", "service", "store"]
 
 @pytest.fixture(params=[SEARCH, DOWNLOAD], ids=str)
 def ask(request: pytest.FixtureRequest) -> Operation:
-    """A search, and a download."""
     operation: Operation = request.param
     return operation
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="session")
+def bundle(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its certificate, as a file."""
+    path = tmp_path_factory.mktemp("trust") / "ca.pem"
+    authority.cert_pem.write_to_path(path)
+    return path

@@ -73,7 +73,6 @@ def statuses(numbers: Iterable[int], error: type[da.DataAccessError], retried: s
 
 
 def value(written: bytes) -> Responder:
-    """Another value in the first record."""
     return always(http(BODY.replace(b'"a"', written)))
 
 
@@ -310,19 +309,15 @@ O11 O13 | A run loses its lock, or another run writes an object meanwhile. | `Fo
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of the page."""
-
     ids: tuple[str, ...]
     happens: str
     does: str
 
 
 def faults(section: str) -> list[Fault]:
-    """The lines of a section."""
     cells = [line.split(" | ") for line in SECTIONS[section].strip().splitlines()]
     return [Fault(tuple(ids.split()), happens, does) for ids, happens, does in cells]
 
 
 def fault_of(case: str) -> str:
-    """The id of a case."""
     return case.partition("-")[0]

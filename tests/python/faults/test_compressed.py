@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from faults.table import chunked
 from support import kinds
 from support.compressed import PACK, packed
 from support.cycled import cycled
@@ -32,9 +33,7 @@ def test_a_compressed_response_is_read_like_a_plain_one(connect: Any, encoding: 
 def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, encoding: str) -> None:
     body = b"".join(PACK[encoding](LONG[start : start + 99_000]) for start in range(0, len(LONG), 99_000))
     parts = [body[start : start + 1_777] for start in range(0, len(body), 1_777)]
-    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
-    head = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: {encoding}\r\n\r\n".encode()
-    with serving(always(head + chunks + b"0\r\n\r\n")) as server:
+    with serving(always(chunked(*parts, headers=f"Content-Encoding: {encoding}\r\n".encode()))) as server:
         assert search(connect(server.base_url)) == MANY
 
 
@@ -50,9 +49,6 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
             search(connect(server.base_url, retry_for=0))
         assert caught.value.received == len(body)
         assert f"{len(body)} bytes" in str(caught.value)
-
-
-# A response with both Content-Length and chunks: the chunks count, and nothing behind them is a response.
 
 
 BODY = json.dumps(GOOD).encode()

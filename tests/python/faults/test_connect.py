@@ -55,7 +55,6 @@ def test_the_first_contact_fails_soon_unless_retry_for_is_given(connect: Any, ti
 
 @contextmanager
 def silent() -> Iterator[tuple[int, None]]:
-    """A port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1], None
 

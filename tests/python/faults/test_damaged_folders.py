@@ -6,11 +6,12 @@ import errno
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,7 @@ import pytest
 from support import kinds
 from support.damage import check, cuts, flips, scan_of
 from support.raw_server import serving
-from support.runs import (
-    HIDDEN,
-    ROWS,
-    by_day,
-    left_in,
-    parts,
-    rows_in,
-    some_days,
-    tasks_done,
-)
+from support.runs import HIDDEN, ROWS, by_day, left_in, parts, rows_in, some_days, tasks_done
 from support.streams import response_of
 
 import dataaccess as da
@@ -175,68 +167,65 @@ def test_several_damaged_parts_are_reported_together_and_replaced_by_one_refresh
     assert rows_in(tmp_path) == before
 
 
-def test_files_of_others_are_left_alone_and_never_read_as_rows(
-    connect: Any, service: da.Sandbox, tmp_path: Path
-) -> None:
-    scan = by_day(connect(service))
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.FolderError) as caught:
-        scan.to_folder(other)
-    assert (caught.value.reason, caught.value.path) == ("unusable", str(other))
-    assert [path.name for path in other.iterdir()] == ["mine.parquet"]
-    scan.to_folder(tmp_path / "run")
-    for name in ("mine.parquet", "day=2024-01-02/mine.parquet", "day=2024-01-02/part-1.parquet"):
-        path = tmp_path / "run" / name
-        path.write_bytes(b"mine")
-        with pytest.raises(da.FolderError) as caught:
-            scan.to_folder(tmp_path / "run")
-        assert (caught.value.reason, caught.value.path) == ("unusable", str(path))
-        assert path.read_bytes() == b"mine"
-        path.unlink()
+@contextmanager
+def planted(path: Path) -> Iterator[None]:
+    path.write_bytes(b"mine")
+    yield
+    path.unlink()
+
+
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    if sys.platform == "win32":
+        pytest.skip("file modes do not show who may write")
+    mode = path.stat().st_mode
+    path.chmod(mode | 0o022)
+    yield
+    path.chmod(mode)
+
+
+@contextmanager
+def given_away(path: Path) -> Iterator[None]:
+    if sys.platform == "win32" or os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    os.chown(path, 12345, -1)
+    yield
+    os.chown(path, 0, -1)
+
+
+# Whether the folder is of a run, what is wrong, where, and what the error says.
+FOREIGN: dict[str, tuple[bool, Callable[[Path], AbstractContextManager[None]], str, str]] = {
+    "a file in a new folder": (False, planted, "mine.parquet", "`mine.parquet`"),
+    "a file in the folder": (True, planted, "mine.parquet", "`{}`"),
+    "a file in a day": (True, planted, "day=2024-01-02/mine.parquet", "`{}`"),
+    "a second part": (True, planted, "day=2024-01-02/part-1.parquet", "`{}`"),
+    "a new folder for all": (False, shared, "", "chmod go-w {}"),
+    "a part for all": (True, shared, "day=2024-01-01/part-0.parquet", "chmod go-w {}"),
+    "a folder of another user": (True, given_away, "", " 12345,"),
+    "a part of another user": (True, given_away, "day=2024-01-01/part-0.parquet", " 12345,"),
+}
 
 
 @pytest.mark.fault("S10")
-@pytest.mark.skipif(sys.platform == "win32", reason="file modes do not show who may write")
-def test_a_folder_that_others_may_write_to_is_refused_before_anything_is_sent(
-    connect: Any, service: da.Sandbox, tmp_path: Path
+@pytest.mark.parametrize("case", FOREIGN)
+def test_what_others_own_or_may_write_is_refused_before_anything_is_sent_and_left_alone(
+    connect: Any, service: da.Sandbox, tmp_path: Path, case: str
 ) -> None:
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    folder.chmod(0o775)
-    scan = by_day(connect(service))
-    with pytest.raises(da.FolderError, match=f"chmod go-w {folder}") as caught:
+    is_run, wrong, name, says = FOREIGN[case]
+    scan, folder = by_day(connect(service)), tmp_path / "run"
+    folder.mkdir(mode=0o755)
+    if is_run:
         scan.to_folder(folder)
-    assert caught.value.path == str(folder)
-    assert list(folder.iterdir()) == []
-    assert service.requests == []
-    folder.chmod(0o755)
+        service.clear_requests()
+    with wrong(folder / name):
+        before = {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+        with pytest.raises(da.FolderError, match=re.escape(says.format(folder / name))) as caught:
+            scan.to_folder(folder)
+        assert (caught.value.reason, caught.value.path) == ("unusable", str(folder / name if is_run else folder))
+        assert {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")} == before
+        assert service.requests == []
     assert scan.to_folder(folder).rows == ROWS
     assert left_in(folder) == [f"{HIDDEN}/lock"]
-    parts(folder)[0].chmod(0o666)
-    with pytest.raises(da.FolderError, match=f"chmod go-w {parts(folder)[0]}"):
-        scan.to_folder(folder)
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away")
-@pytest.mark.parametrize("place", ["folder", "part"])
-def test_a_folder_or_a_part_of_another_user_is_refused_before_anything_is_sent(
-    connect: Any, service: da.Sandbox, tmp_path: Path, place: str
-) -> None:
-    folder = tmp_path / "run"
-    scan = by_day(connect(service))
-    scan.to_folder(folder)
-    service.clear_requests()
-    path = folder if place == "folder" else parts(folder)[0]
-    os.chown(path, 12345, -1)
-    with pytest.raises(da.FolderError, match=r"\b12345\b") as caught:
-        scan.to_folder(folder)
-    assert caught.value.path == str(path)
-    assert service.requests == []
-
-
-# A run whose disk is full, or whose files may not grow (S2).
 
 
 # Runs where files must not grow beyond some bytes, and once more where they may.

@@ -16,7 +16,7 @@ import dataaccess as da
 
 def test_a_cookie_is_never_sent_back(connect: Any) -> None:
     response = http(headers=("Set-Cookie: session=planted; Path=/",))
-    with serving(lambda connection, _number: connection.sendall(response)) as server:
+    with serving(always(response)) as server:
         client = connect(server.base_url)
         for _ in range(2):
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -28,7 +28,7 @@ def test_no_name_of_a_file_comes_from_a_response(connect: Any, tmp_path: Path) -
     names = ["../planted", "/planted", "day=2024-01-16", ".dataaccess/lock", "a\\b"]
     record = {"id": "../../planted", "allocated_time": "2024-01-15 10:00:00", **dict.fromkeys(names, "../planted")}
     response = http({**RESPONSE, "message": "../planted", "data": {"status": True, "data": [record]}})
-    with serving(lambda connection, _number: connection.sendall(response)) as server:
+    with serving(always(response)) as server:
         scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         scan.to_folder(tmp_path / "inner" / "codes")
     found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
@@ -49,9 +49,6 @@ def test_nothing_is_read_from_the_current_folder(tmp_path: Path, monkeypatch: py
         da.Client(token="tok-test")
 
 
-# Responses without records.
-
-
 # H29: every way to have no records, and the value in their place.
 EMPTY: dict[str, tuple[dict[str, Any], str]] = {
     "H29-list": ({"data": {"status": True, "data": []}}, "data.data []"),
@@ -69,7 +66,7 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", EMPTY)
 def test_every_empty_response_is_no_rows_and_reported(connect: Any, case: str) -> None:
     members, reported_as = EMPTY[case]
-    with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
+    with serving(always(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -93,9 +90,6 @@ def test_a_response_without_data_is_warned_of(connect: Any) -> None:
             assert client.scan_codes(["id"], allocated_time=days).collect().num_rows == 2
         with pytest.warns(da.IncompleteWarning, match="`data`"):
             assert search(client) == []
-
-
-# No redirect is followed.
 
 
 @pytest.mark.fault("H18")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,6 @@ ERRORS: dict[str, tuple[type[da.DataAccessError], ...]] = {
 
 @dataclass(frozen=True)
 class JsonCase:
-    """A line of a table."""
-
     verdict: str
     name: str
     json: bytes
@@ -52,7 +50,6 @@ class JsonCase:
 
 
 def table(name: str) -> list[JsonCase]:
-    """All lines of a table."""
     lines = (TABLES / f"{name}.txt").read_text(encoding="utf-8").split("\n")
     parts = [line.split(" | ", 2) for line in lines if line and not line.startswith("#")]
     return [JsonCase(verdict, name, unescaped(written)) for verdict, name, written in parts]
@@ -84,19 +81,19 @@ DOCUMENTS = table("documents")
 MEBIBYTE = 2**20
 
 
-def rows(client: Any, schema: Any = None) -> Any:
+def rows(client: Any, schema: Any) -> Any:
     return scan_of(client, schema).to_dicts()
 
 
-def columns(client: Any, schema: Any = None) -> Any:
+def columns(client: Any, schema: Any) -> Any:
     return scan_of(client, schema).to_arrow().to_pylist()
 
 
-def batches(client: Any, schema: Any = None) -> Any:
+def batches(client: Any, schema: Any) -> Any:
     return [row for batch in scan_of(client, schema).batches() for row in batch.to_pylist()]
 
 
-def download(client: Any, _schema: Any = None) -> Any:
+def download(client: Any, _schema: Any) -> Any:
     return client.download_segment(1)["entries"]
 
 
@@ -104,66 +101,59 @@ def scan_of(client: Any, schema: Any) -> Any:
     return client.scan_items("store", ["a"], da.col("a").equals("x"), item_type_id=7, schema=schema)
 
 
-WAYS = [rows, columns, batches]
+Ask = Callable[[Any, Any], Any]
+Answered = Callable[..., Any]
+WAYS: list[Ask] = [rows, columns, batches]
+
+# Where a value may be.
+RECORD = b'{"code":200,"data":{"status":true,"data":[{"a":%s}]}}'
+SKIPPED_KEY = b'{"code":200,"data":{"status":true,"data":[{"a":1,"z":%s}]}}'
+ENTRY = b'{"code":200,"data":{"entries":[{"a":%s}]}}'
+ENVELOPE = b'{"x":%s,"code":200,"data":{"status":true,"data":[{"a":1}]}}'
 
 
-class Bodies:
-    """Responses each request with the body that is set."""
+@pytest.fixture
+def answered(connect: Any) -> Iterator[Answered]:
+    """What a way to ask makes of a response with a body."""
+    content = b""
 
-    body = b""
+    def answered(ask: Ask, body: bytes, schema: Any = None, **options: Any) -> Any:
+        nonlocal content
+        content = body
+        return ask(client.with_options(**options), schema)
 
-    def __call__(self, connection: Any, _number: int) -> None:
-        connection.sendall(http(self.body))
-
-
-def in_a_record(value: bytes) -> bytes:
-    return b'{"code":200,"data":{"status":true,"data":[{"a":%s}]}}' % value
-
-
-def in_a_skipped_key(value: bytes) -> bytes:
-    return b'{"code":200,"data":{"status":true,"data":[{"a":1,"z":%s}]}}' % value
+    with serving(lambda connection, _number: connection.sendall(http(content))) as server:
+        client = connect(server.base_url)
+        yield answered
 
 
-def in_an_entry(value: bytes) -> bytes:
-    return b'{"code":200,"data":{"entries":[{"a":%s}]}}' % value
-
-
-def in_the_envelope(value: bytes) -> bytes:
-    return b'{"x":%s,"code":200,"data":{"status":true,"data":[{"a":1}]}}' % value
-
-
-def raised_by(ask: Callable[..., Any], client: Any, schema: Any = None) -> da.DataAccessError:
+def refused(answered: Answered, ask: Ask, body: bytes, **options: Any) -> da.DataAccessError:
     with pytest.raises(da.DataAccessError) as caught:
-        ask(client, schema)
+        answered(ask, body, **options)
     assert str(caught.value).isprintable()
     return caught.value
 
 
-def exactly(value: Any) -> str:
-    """Distinguishes 1 from 1.0 and from True, and 0.0 from -0.0."""
-    return repr(value)
+# `repr` tells 1 from 1.0 and from True, and 0.0 from -0.0.
 
 
 @pytest.mark.parametrize("start", range(0, len(VALUES), 100))
-def test_each_value_has_its_verdict_in_rows_and_columns(connect: Any, start: int) -> None:
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url, retry_for=0)
-        for case in VALUES[start : start + 100]:
-            bodies.body = in_a_record(case.json)
-            if case.errors:
-                for ask in WAYS:
-                    error = raised_by(ask, client)
-                    assert isinstance(error, case.errors), (case.name, repr(error))
-                continue
-            expected = strictly_loaded(case.json)
-            assert exactly(rows(client)) == exactly([{"a": expected}]), case.name
-            as_json = columns(client, {"a": "json"})[0]["a"]
-            assert exactly(as_json and strictly_loaded(as_json.encode())) == exactly(expected), case.name
-            inferred = columns(client)[0]["a"]
-            assert (inferred is None) == (expected is None), case.name
-            if isinstance(expected, (str, bool)):
-                assert exactly(inferred) == exactly(expected), case.name
+def test_each_value_has_its_verdict_in_rows_and_columns(answered: Answered, start: int) -> None:
+    for case in VALUES[start : start + 100]:
+        body = RECORD % case.json
+        if case.errors:
+            for ask in WAYS:
+                error = refused(answered, ask, body, retry_for=0)
+                assert isinstance(error, case.errors), (case.name, repr(error))
+            continue
+        expected = strictly_loaded(case.json)
+        assert repr(answered(rows, body)) == repr([{"a": expected}]), case.name
+        as_json = answered(columns, body, {"a": "json"})[0]["a"]
+        assert repr(as_json and strictly_loaded(as_json.encode())) == repr(expected), case.name
+        inferred = answered(columns, body)[0]["a"]
+        assert (inferred is None) == (expected is None), case.name
+        if isinstance(expected, (str, bool)):
+            assert repr(inferred) == repr(expected), case.name
 
 
 def is_beyond_any_float(value: Any) -> bool:
@@ -171,19 +161,16 @@ def is_beyond_any_float(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("start", range(0, len(VALUES), 100))
-def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> None:
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url, retry_for=0)
-        for case in VALUES[start : start + 100]:
-            bodies.body = in_an_entry(case.json)
-            if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
-                # There are no columns that could be at fault.
-                error = raised_by(download, client)
-                expected = {kinds.InvalidJson, *case.errors} - {kinds.Record}
-                assert kinds.kind_of(error) in expected, (case.name, repr(error))
-            else:
-                assert exactly(download(client)) == exactly([{"a": strictly_loaded(case.json)}]), case.name
+def test_each_value_has_its_verdict_in_a_download(answered: Answered, start: int) -> None:
+    for case in VALUES[start : start + 100]:
+        body = ENTRY % case.json
+        if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
+            # There are no columns that could be at fault.
+            error = refused(answered, download, body, retry_for=0)
+            expected = {kinds.InvalidJson, *case.errors} - {kinds.Record}
+            assert kinds.kind_of(error) in expected, (case.name, repr(error))
+        else:
+            assert repr(answered(download, body)) == repr([{"a": strictly_loaded(case.json)}]), case.name
 
 
 def is_taken_by_python(text: bytes) -> bool:
@@ -202,61 +189,45 @@ def test_python_says_the_same_of_what_is_not_free() -> None:
 @pytest.mark.fault("J9", "J15")
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 @pytest.mark.parametrize("case", DOCUMENTS, ids=lambda case: case.name)
-def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
-    bodies = Bodies()
-    bodies.body = case.json
-    with serving(bodies) as server:
-        client = connect(server.base_url, retry_for=0)
-        for ask in WAYS:
-            if case.errors:
-                assert isinstance(raised_by(ask, client), case.errors)
-            else:
-                assert ask(client) == ([{"a": 1}] if case.verdict == "ok" else [])
-        # None of them is a download: a sound one lacks its entries.
-        expected = case.errors if case.errors and kinds.Record not in case.errors else (kinds.Envelope,)
-        assert isinstance(raised_by(download, client), expected)
+def test_each_document_has_its_verdict(answered: Answered, case: JsonCase) -> None:
+    for ask in WAYS:
+        if case.errors:
+            assert isinstance(refused(answered, ask, case.json, retry_for=0), case.errors)
+        else:
+            assert answered(ask, case.json) == ([{"a": 1}] if case.verdict == "ok" else [])
+    # None of them is a download: a sound one lacks its entries.
+    expected = case.errors if case.errors and kinds.Record not in case.errors else (kinds.Envelope,)
+    assert isinstance(refused(answered, download, case.json, retry_for=0), expected)
     assert case.verdict in ERRORS
 
 
-def test_a_number_of_a_kibibyte_is_kept_to_the_last_digit(connect: Any) -> None:
-    bodies = Bodies()
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        digits = b"1" * 1_024
-        bodies.body = in_a_record(digits)
-        assert rows(client) == batches(client) == [{"a": int(digits)}]
-        assert columns(client) == [{"a": digits.decode()}]
-        bodies.body = in_a_record(b'"%s"' % (b"1" * 5_000))
-        assert rows(client) == columns(client) == [{"a": "1" * 5_000}]
+def test_a_number_of_a_kibibyte_is_kept_to_the_last_digit(answered: Answered) -> None:
+    digits = b"1" * 1_024
+    assert answered(rows, RECORD % digits) == answered(batches, RECORD % digits) == [{"a": int(digits)}]
+    assert answered(columns, RECORD % digits) == [{"a": digits.decode()}]
+    text = RECORD % (b'"%s"' % (b"1" * 5_000))
+    assert answered(rows, text) == answered(columns, text) == [{"a": "1" * 5_000}]
 
 
 @pytest.mark.fault("J12")
 @pytest.mark.slow
-def test_a_record_of_sixty_four_mebibytes_is_the_limit(connect: Any) -> None:
-    bodies = Bodies()
+def test_a_record_of_sixty_four_mebibytes_is_the_limit(answered: Answered) -> None:
     text = b'"%s"' % (b"x" * (64 * MEBIBYTE - len('{"a":""}')))
-    with serving(bodies) as server:
-        client = connect(server.base_url)
-        for ask in (rows, columns):
-            bodies.body = in_a_record(text)
-            assert [len(row["a"]) for row in ask(client)] == [len(text) - 2]
-            for body, field in (
-                (in_a_record(text[:-1] + b'x"'), "record"),
-                (in_a_skipped_key(text[:-1] + b'x"'), "record"),
-                (in_a_record(b"[" + text + b"]"), "record"),
-                (in_the_envelope(text[:-1] + b'xxxxxxx"'), "value"),
-            ):
-                bodies.body = body
-                error = raised_by(ask, client)
-                assert isinstance(error, kinds.TooLarge), repr(error)
-                assert (error.field, error.limit, error.attempts) == (field, 64 * MEBIBYTE, 1)
+    for ask in (rows, columns):
+        assert [len(row["a"]) for row in answered(ask, RECORD % text)] == [len(text) - 2]
+        for body, field in (
+            (RECORD % (text[:-1] + b'x"'), "record"),
+            (SKIPPED_KEY % (text[:-1] + b'x"'), "record"),
+            (RECORD % (b"[" + text + b"]"), "record"),
+            (ENVELOPE % (text[:-1] + b'xxxxxxx"'), "value"),
+        ):
+            error = refused(answered, ask, body)
+            assert isinstance(error, kinds.TooLarge), repr(error)
+            assert (error.field, error.limit, error.attempts) == (field, 64 * MEBIBYTE, 1)
 
 
-def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
-    bodies = Bodies()
-    bodies.body = in_a_record(b'"customer \\udead 42"')
-    with serving(bodies) as server:
-        error: Any = raised_by(rows, connect(server.base_url))
+def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(answered: Answered) -> None:
+    error: Any = refused(answered, rows, RECORD % b'"customer \\udead 42"')
     assert (error.row, error.column, error.value) == (0, "a", '"customer \\udead 42"')
     shown = str(error) + repr(error) + repr(error.history)
     assert not any(part in shown for part in ("customer", "udead"))

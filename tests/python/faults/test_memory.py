@@ -103,7 +103,6 @@ def test_what_has_no_end_takes_no_memory(what: str) -> None:
 
 
 def rows(pieces: Iterator[bytes]) -> bytes:
-    """A compressed response of records."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
     whole = [b'{"code":200,"message":"","data":{"status":true,"data":[', *pieces, b"]}}"]
     return packed(b"".join([*map(compressor.compress, whole), compressor.flush()]))
@@ -192,9 +191,6 @@ def test_a_small_response_takes_little_memory(case: str) -> None:
         outcome, growth = grown(server.base_url, call, limit)
     assert outcome == expected
     assert growth < most
-
-
-# A consumer that stops reading: the response waits at the service, not in memory (R6).
 
 
 SIZE = 64 * MEBIBYTE

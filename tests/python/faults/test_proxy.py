@@ -28,16 +28,8 @@ USER = "robot:hunter2-%C3%A9@"
 CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def trusting(authority: trustme.CA, tmp_path: Any) -> dict[str, Any]:
-    """The options of a client that trusts the authority."""
-    bundle = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(bundle)
+def trusting(bundle: Path) -> dict[str, Any]:
     return {"ca_bundle": bundle}
 
 

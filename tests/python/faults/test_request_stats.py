@@ -95,9 +95,6 @@ def vars_of(stats: Any) -> dict[str, int]:
     return {name: getattr(stats, name) for name in type(stats).__slots__}
 
 
-# The reason of a refusal.
-
-
 REASON = "attrs[1] is unknown"
 DENIED = {"code": 301, "message": "Permission denied"}
 CUSTOMER = "row-of-a-customer"

@@ -6,8 +6,8 @@ import pickle
 from typing import Any
 
 import pytest
-from support.raw_server import Close, always, closing, http, in_turn, serving
-from support.searches import search
+from support.raw_server import RESPONSE, Close, Responder, always, closing, http, in_turn, serving, silent
+from support.searches import search, stream
 
 import dataaccess as da
 
@@ -32,54 +32,37 @@ TOKEN = "token-of-the-test"
 KEY = "key-of-the-test-0123"
 
 
-def failing(connect: Any, response: bytes, **options: Any) -> da.DataAccessError:
-    with serving(closing(response)) as server, pytest.raises(da.DataAccessError) as caught:
-        search(connect(server.base_url, token=TOKEN, **{"retry_for": 0, **options}))
+LONG = {**RESPONSE, "data": {"status": True, "data": [{"id": str(number)} for number in range(200_000)]}}
+
+
+def failing(connect: Any, respond: Responder, call: Any = search, **options: Any) -> da.DataAccessError:
+    with serving(respond) as server, pytest.raises(da.DataAccessError) as caught:
+        call(connect(server.base_url, token=TOKEN, retry_for=0, timeout=1, **options))
     return caught.value
 
 
 def test_an_error_of_a_response_has_its_headers_and_no_others(connect: Any) -> None:
-    error = failing(connect, http(b"{}", "400 Bad Request", headers=TITLES + OTHERS))
+    error = failing(connect, closing(http(b"{}", "400 Bad Request", headers=TITLES + OTHERS)))
     assert error.response_headers == SUPPORT | FRAME
     assert "secret-1" not in repr(vars(error))
 
 
 @pytest.mark.parametrize(
-    ("response", "kind"),
+    ("respond", "call", "kind"),
     [
-        (http(b"<html>", content_type="text/html", headers=ECHO), da.ResponseError),
-        (http({"code": 500, "message": "no"}, headers=ECHO), da.ApiError),
-        (http({"code": "?"}, headers=ECHO), da.ResponseError),
-        (http(headers=ECHO)[:-5], da.ConnectionLostError),
+        (closing(http(b"<html>", content_type="text/html", headers=ECHO)), search, da.ResponseError),
+        (closing(http({"code": 500, "message": "no"}, headers=ECHO)), search, da.ApiError),
+        (closing(http({"code": "?"}, headers=ECHO)), search, da.ResponseError),
+        (closing(http(headers=ECHO)[:-5]), search, da.ConnectionLostError),
+        (silent(http(headers=ECHO)[:-5]), search, da.RequestTimeoutError),
+        (closing(http(LONG, headers=ECHO)[:-5]), stream, da.StreamInterruptedError),
     ],
+    ids=["html", "refused", "code", "cut", "without end", "stream"],
 )
-def test_a_response_that_is_no_result_has_its_headers(connect: Any, response: bytes, kind: Any) -> None:
-    error = failing(connect, response)
+def test_a_response_that_is_no_result_has_its_headers(connect: Any, respond: Responder, call: Any, kind: Any) -> None:
+    error = failing(connect, respond, call)
     assert isinstance(error, kind)
     assert error.response_headers.items() >= (SUPPORT | {"x-amz-cf-id": "<redacted>"}).items()
-
-
-def test_a_response_that_does_not_end_has_its_headers(connect: Any) -> None:
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(http(headers=ECHO)[:-5])
-        connection.recv(1)
-
-    with serving(respond) as server, pytest.raises(da.RequestTimeoutError) as caught:
-        search(connect(server.base_url, token=TOKEN, retry_for=0, timeout=0.3))
-    assert caught.value.response_headers.items() >= (SUPPORT | {"x-amz-cf-id": "<redacted>"}).items()
-
-
-def test_a_stream_that_is_interrupted_has_its_headers(connect: Any) -> None:
-    rows = [{"id": str(number)} for number in range(200_000)]
-    body = {"code": 200, "message": "Success", "data": {"status": True, "data": rows}}
-
-    def respond(connection: Any, _number: int) -> None:
-        connection.sendall(http(body, headers=TITLES)[:-5])
-        raise Close
-
-    with serving(respond) as server, pytest.raises(da.StreamInterruptedError) as caught:
-        list(connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches(max_rows=100))
-    assert caught.value.response_headers["cf-ray"] == SUPPORT["cf-ray"]
 
 
 @pytest.mark.usefixtures("short_pauses")
@@ -102,7 +85,7 @@ def test_they_are_those_of_the_last_attempt(connect: Any) -> None:
 def test_no_secret_is_in_a_value(connect: Any) -> None:
     headers = (f"X-Request-Id: a-{TOKEN}", f"Via: {KEY}, 1.1 b", f"X-Correlation-Id: {'-' * 250}{TOKEN}")
     options = {"headers": {"X-Api-Key": KEY}}
-    error = failing(connect, http(b"{}", "500 Broken", headers=headers), **options)
+    error = failing(connect, closing(http(b"{}", "500 Broken", headers=headers)), **options)
     assert error.response_headers["x-request-id"] == "a-<redacted>"
     assert error.response_headers["via"] == "<redacted>, 1.1 b"
     with serving(always(http(headers=headers))) as server:

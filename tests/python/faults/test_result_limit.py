@@ -53,38 +53,38 @@ def test_the_rows_of_all_requests_count_together_and_void_ones_do_not(use: Calla
         assert len(use(_collected(twice, days=2))) == 40_000
 
 
-def test_a_scan_that_splits_requests_counts_what_it_holds(tmp_path: Path) -> None:
-    with serving(always(BODY)) as server:
-        client = da.Client(server.base_url, token="tok-test", max_result_bytes=MEBIBYTE)
-        days = da.days("2024-01-15", "2024-01-18")
-        scan = client.scan_codes(["id", "name"], allocated_time=days, on_suspected_cap="split")
-        for use in (scan.to_dicts, scan.collect, lambda: scan.to_parquet(tmp_path / "rows.parquet")):
-            with pytest.raises(kinds.TooLarge) as caught:
-                use()
-            assert (caught.value.field, caught.value.limit) == ("result", MEBIBYTE)
+def split(client: da.Client) -> da.Scan:
+    days = da.days("2024-01-15", "2024-01-18")
+    return client.scan_codes(["id", "name"], allocated_time=days, on_suspected_cap="split")
 
 
-def test_what_is_nested_counts() -> None:
-    value: list[dict[str, int]] = [{}] * 100_000
-    with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"a": value}]}}))) as server:
-        client = da.Client(server.base_url, token="tok-test", max_result_bytes=4 * MEBIBYTE)
-        for attribute in ("a", "b"):
-            with pytest.raises(kinds.TooLarge):
-                client.search_items("note", [attribute], item_type_id=9)
+NESTED = http({**RESPONSE, "data": {"status": True, "data": [{"a": [{}] * 100_000}]}})
+ENTRIES = http({**RESPONSE, "data": {"entries": [{"a": "x" * MEBIBYTE}]}})
+
+# The response, `max_result_bytes`, what is larger, and the call. A scan that splits requests counts what it holds.
+LARGE: dict[str, tuple[bytes, int, str, Callable[[da.Client, Path], object]]] = {
+    "split rows": (BODY, MEBIBYTE, "result", lambda client, _: split(client).to_dicts()),
+    "split columns": (BODY, MEBIBYTE, "result", lambda client, _: split(client).collect()),
+    "split file": (BODY, MEBIBYTE, "result", lambda client, path: split(client).to_parquet(path / "rows.parquet")),
+    "nested": (NESTED, 4 * MEBIBYTE, "result", lambda client, _: client.search_items("note", ["a"], item_type_id=9)),
+    "nested, not asked for": (
+        *(NESTED, 4 * MEBIBYTE, "result"),
+        lambda client, _: client.search_items("note", ["b"], item_type_id=9),
+    ),
+    "download": (ENTRIES, 1_000, "body", lambda client, _: client.download_segment(1)),
+    "wait": (ENTRIES, 1_000, "body", lambda client, _: client.wait_for_segment(1, timeout=60)),
+    "free call": (ENTRIES, 1_000, "body", lambda client, _: client.post("/access/api/x", {})),
+}
 
 
-def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
-    with serving(always(http({**RESPONSE, "data": {"entries": [{"a": "x" * MEBIBYTE}]}}))) as server:
-        client = da.Client(server.base_url, token="tok-test", max_result_bytes=1_000)
-        calls: list[Callable[[], object]] = [
-            lambda: client.download_segment(1),
-            lambda: client.wait_for_segment(1, timeout=60),
-            lambda: client.post("/access/api/x", {}),
-        ]
-        for call in calls:
-            with pytest.raises(kinds.TooLarge) as caught:
-                call()
-            assert (caught.value.field, caught.value.limit) == ("body", 1_000)
+@pytest.mark.parametrize("case", LARGE)
+def test_what_is_larger_than_the_result_may_be_is_an_error(tmp_path: Path, case: str) -> None:
+    response, limit, field, call = LARGE[case]
+    with serving(always(response)) as server:
+        client = da.Client(server.base_url, token="tok-test", max_result_bytes=limit)
+        with pytest.raises(kinds.TooLarge) as caught:
+            call(client, tmp_path)
+    assert (caught.value.field, caught.value.limit) == (field, limit)
 
 
 @pytest.mark.parametrize("limit", [8_191, 8_192, 8_193, 20_000, 29_999, 40_000])

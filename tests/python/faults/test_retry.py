@@ -108,11 +108,7 @@ def test_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(connect
             assert f"byte {caught.value.received}" not in str(caught.value)
 
 
-OPERATIONS = [SEARCH, DOWNLOAD]
-
-
 @pytest.mark.fault("R1")
-@pytest.mark.parametrize("ask", OPERATIONS, ids=str)
 def test_milliseconds_win_over_seconds(connect: Any, ask: Operation) -> None:
     asked = ("retry-after-ms: 1200", "Retry-After: 999")
     with serving(in_turn(http(b"", "429 Slow", headers=asked), WHOLE)) as server:

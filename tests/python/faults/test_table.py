@@ -110,7 +110,6 @@ with locals. Only the fields `ResponseError.value` and `body_excerpt` can hold a
 
 
 def printed() -> str:
-    """The page."""
     parts = [INTRODUCTION]
     for section in SECTIONS:
         parts.append(f"## {section}\n\n| id | what happens | what the client does |\n|---|---|---|")

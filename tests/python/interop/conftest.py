@@ -35,7 +35,6 @@ def pem(authority: trustme.CA, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def options(sandbox: da.Sandbox, bundle: Path) -> dict[str, Any]:
-    """A token, and trust in the authority."""
     return {"token": sandbox.issue_token(), "ca_bundle": bundle}
 
 

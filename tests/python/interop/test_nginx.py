@@ -50,8 +50,6 @@ http {{
 
 
 class Nginx:
-    """A running nginx."""
-
     def __init__(self, folder: Path, port: int) -> None:
         self._folder, self.secured = folder, f"https://localhost:{port}"
 

@@ -15,7 +15,6 @@ import dataaccess as da
 
 @pytest.fixture(scope="session")
 def moto() -> Iterator[int]:
-    """The port of moto's server."""
     with moto_server() as port:
         yield port
 
@@ -40,3 +39,9 @@ def store(moto: int) -> Iterator[Store]:
 def service() -> Iterator[da.Sandbox]:
     with some_days() as service:
         yield service
+
+
+@pytest.fixture
+def client(service: da.Sandbox) -> Iterator[da.Client]:
+    with service.client() as client:
+        yield client

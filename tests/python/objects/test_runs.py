@@ -25,12 +25,12 @@ from support.runs import ROWS, ROWS_OF_DAYS, by_day, code, planted
 
 import dataaccess as da
 
+DENIED = (403, error("AccessDenied"))
 PARTS = [f"codes/day=2024-01-{day:02}/part-0.parquet" for day in range(1, len(ROWS_OF_DAYS) + 1)]
 
 
-def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        report = by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
+def test_a_report_pickles_without_its_options(client: da.Client, store: Store) -> None:
+    report = by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
     assert SECRET not in repr(report) + repr(report.to_dict())
     content = pickle.dumps(report)
     assert SECRET.encode() not in content
@@ -38,22 +38,23 @@ def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store)
     assert pickle.loads(content).rows == ROWS
 
 
-def test_other_objects_are_refused_and_marks_of_folders_are_not(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        scan = by_day(client, ["id"])
-        store.put("other/notes.txt", b"mine")
-        with pytest.raises(da.FolderError, match=r"`notes\.txt`") as caught:
-            scan.to_folder(store.url("other"), storage_options=store.options)
-        assert (caught.value.reason, caught.value.path) == ("unusable", store.url("other"))
-        assert [name for name in store.names() if name.startswith("other")] == ["other/notes.txt"]
-        store.put("codes/", b"")
-        store.put("codes/_SUCCESS", b"")
+def test_other_objects_are_refused_and_marks_of_folders_are_not(
+    client: da.Client, service: da.Sandbox, store: Store
+) -> None:
+    scan = by_day(client, ["id"])
+    store.put("other/notes.txt", b"mine")
+    with pytest.raises(da.FolderError, match=r"`notes\.txt`") as caught:
+        scan.to_folder(store.url("other"), storage_options=store.options)
+    assert (caught.value.reason, caught.value.path) == ("unusable", store.url("other"))
+    assert [name for name in store.names() if name.startswith("other")] == ["other/notes.txt"]
+    store.put("codes/", b"")
+    store.put("codes/_SUCCESS", b"")
+    scan.to_folder(store.url(), storage_options=store.options)
+    store.put("codes/day=2024-01-01/notes.txt", b"mine")
+    with pytest.raises(da.FolderError) as caught:
         scan.to_folder(store.url(), storage_options=store.options)
-        store.put("codes/day=2024-01-01/notes.txt", b"mine")
-        with pytest.raises(da.FolderError) as caught:
-            scan.to_folder(store.url(), storage_options=store.options)
-        path = store.url("codes/day=2024-01-01/notes.txt")
-        assert (caught.value.reason, caught.value.path) == ("unusable", path)
+    path = store.url("codes/day=2024-01-01/notes.txt")
+    assert (caught.value.reason, caught.value.path) == ("unusable", path)
     assert service.requests
 
 
@@ -79,40 +80,33 @@ def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None
 
 
 def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:
-    def refuses(request: Request) -> tuple[int, str] | None:
-        is_part = request.method in ("PUT", "POST") and ".parquet" in request.path
-        return (403, error("AccessDenied")) if is_part else None
-
     with da.Sandbox() as service, service.client() as client:
         service.load("promotion_code", [code(1, n) for n in range(10)])
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-02"))
         scan.to_folder(store.url(), storage_options=store.options)
         before = store.get(PARTS[0])
         service.switch(maximum_rows=3)
-        store.hook = refuses
+        store.hook = lambda request: (
+            DENIED if request.method in ("PUT", "POST") and ".parquet" in request.path else None
+        )
         for on_doubt in ("warn", "error"):
             with pytest.raises((da.FileError, da.ScanIncompleteError), match=r" \(AccessDenied: "):
                 scan.to_folder(store.url(), storage_options=store.options, refresh="all", on_doubt=on_doubt)
         assert store.get(PARTS[0]) == before
 
 
-def test_a_part_that_may_not_be_read_is_reported_as_that(service: da.Sandbox, store: Store) -> None:
-    def refuses(request: Request) -> tuple[int, str] | None:
-        is_part = request.method == "GET" and ".parquet" in request.path
-        return (403, error("AccessDenied")) if is_part else None
-
-    with service.client() as client:
+def test_a_part_that_may_not_be_read_is_reported_as_that(client: da.Client, store: Store) -> None:
+    by_day(client).to_folder(store.url(), storage_options=store.options)
+    store.hook = lambda request: DENIED if request.method == "GET" and ".parquet" in request.path else None
+    status = da.folder_status(store.url(), storage_options=store.options)
+    assert ["AccessDenied" in file.doubts[0] for file in status.files] == [True] * len(ROWS_OF_DAYS)
+    with pytest.raises(da.FileError, match=r" \(AccessDenied: ") as caught:
         by_day(client).to_folder(store.url(), storage_options=store.options)
-        store.hook = refuses
-        status = da.folder_status(store.url(), storage_options=store.options)
-        assert ["AccessDenied" in file.doubts[0] for file in status.files] == [True] * len(ROWS_OF_DAYS)
-        with pytest.raises(da.FileError, match=r" \(AccessDenied: ") as caught:
-            by_day(client).to_folder(store.url(), storage_options=store.options)
-        assert caught.value.path in [store.url(part) for part in PARTS]
+    assert caught.value.path in [store.url(part) for part in PARTS]
 
 
 @pytest.mark.parametrize("times", [1, 100])
-def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(service: da.Sandbox, store: Store, times: int) -> None:
+def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(client: da.Client, store: Store, times: int) -> None:
     refused: list[str] = []
 
     def replace(request: Request) -> tuple[int, str] | None:
@@ -123,28 +117,23 @@ def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(service: da.Sandb
         refused.append(request.headers["if-match"])
         return 412, error("PreconditionFailed")
 
-    with service.client() as client:
-        for folder in ("other", "codes"):
-            by_day(client).to_folder(store.url(folder), storage_options=store.options)
-        # Each of them has its own time of request.
-        versions = [store.get(name) for name in (PARTS[1].replace("codes/", "other/"), PARTS[1])]
-        assert versions[0] != versions[1]
-        store.hook = replace
-        if times == 1:
-            assert da.folder_status(store.url(), storage_options=store.options).rows == ROWS
-        else:
-            with pytest.raises(da.FolderError) as caught:
-                by_day(client).to_folder(store.url(), storage_options=store.options)
-            assert (caught.value.reason, caught.value.path) == ("unusable", store.url(PARTS[1]))
+    for folder in ("other", "codes"):
+        by_day(client).to_folder(store.url(folder), storage_options=store.options)
+    # Each of them has its own time of request.
+    versions = [store.get(name) for name in (PARTS[1].replace("codes/", "other/"), PARTS[1])]
+    assert versions[0] != versions[1]
+    store.hook = replace
+    if times == 1:
+        assert da.folder_status(store.url(), storage_options=store.options).rows == ROWS
+    else:
+        with pytest.raises(da.FolderError) as caught:
+            by_day(client).to_folder(store.url(), storage_options=store.options)
+        assert (caught.value.reason, caught.value.path) == ("unusable", store.url(PARTS[1]))
     # Each time it asks for the version that is there.
     assert len(refused) == min(times, 3)
     assert all(one != other for one, other in pairwise(refused))
 
 
-# Who may write to a bucket may plant files and locks: what a reader notices, and that it keeps its memory.
-
-
-PART = "codes/day=2024-01-01/part-0.parquet"
 MEBIBYTE = 2**20
 
 
@@ -154,7 +143,7 @@ def scan_of(client: da.Client) -> da.Scan:
 
 def with_rows(store: Store, rows: int) -> bytes:
     """A part with so many equal rows in place of its own."""
-    part = store.get(PART)
+    part = store.get(PARTS[0])
     first = pq.ParquetFile(BytesIO(part)).read().slice(0, 1)
     values = {name: pa.repeat(first[name][0], rows) for name in first.column_names}
     return planted(part, pa.table(values, schema=first.schema))
@@ -170,9 +159,9 @@ def test_a_planted_file_of_many_rows_ends_before_it_takes_memory(
         scan_of(client).to_folder(store.url(), storage_options=store.options)
         content = with_rows(store, 20_000_000)
         assert len(content) < 256 * 1024
-        store.put(PART, content)
-        (tmp_path / PART).parent.mkdir(parents=True)
-        (tmp_path / PART).write_bytes(content)
+        store.put(PARTS[0], content)
+        (tmp_path / PARTS[0]).parent.mkdir(parents=True)
+        (tmp_path / PARTS[0]).write_bytes(content)
         for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
             pa.default_memory_pool().release_unused()
             # Begins to measure the peak of memory anew.
@@ -190,17 +179,16 @@ def peak() -> int:
     return int(kibibytes) * 1024
 
 
-def test_a_file_larger_than_the_result_may_be_is_not_read(service: da.Sandbox, store: Store, tmp_path: Path) -> None:
-    with service.client() as client:
-        scan_of(client).to_folder(store.url(), storage_options=store.options)
-        scan_of(client).to_folder(tmp_path / "codes")
-        small = scan_of(client.with_options(max_result_bytes=100))
-        for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
-            with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
-                small.read_folder(folder, storage_options=options)
-            assert (caught.value.field, caught.value.limit) == ("result", 100)
-            assert caught.value.path is not None
-            assert caught.value.path.endswith(PART)
+def test_a_file_larger_than_the_result_may_be_is_not_read(client: da.Client, store: Store, tmp_path: Path) -> None:
+    scan_of(client).to_folder(store.url(), storage_options=store.options)
+    scan_of(client).to_folder(tmp_path / "codes")
+    small = scan_of(client.with_options(max_result_bytes=100))
+    for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
+        with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
+            small.read_folder(folder, storage_options=options)
+        assert (caught.value.field, caught.value.limit) == ("result", 100)
+        assert caught.value.path is not None
+        assert caught.value.path.endswith(PARTS[0])
 
 
 def test_what_a_lock_says_is_shown_as_one_harmless_line(service: da.Sandbox, store: Store) -> None:

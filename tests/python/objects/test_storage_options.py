@@ -42,7 +42,7 @@ STORES: dict[str, tuple[str, dict[str, str], str]] = {
 @pytest.mark.parametrize("scheme", STORES)
 @pytest.mark.parametrize("by", ["options", "environment"])
 def test_the_store_of_a_url_gets_its_credentials(
-    service: da.Sandbox, store: Store, scheme: str, by: str, monkeypatch: pytest.MonkeyPatch
+    client: da.Client, store: Store, scheme: str, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, options, authorization = STORES[scheme]
     options = {name: store.endpoint if value == "URL" else value for name, value in options.items()}
@@ -50,7 +50,7 @@ def test_the_store_of_a_url_gets_its_credentials(
     if by == "environment":
         for name, value in options.items():
             monkeypatch.setenv(name.upper(), value)
-    with service.client() as client, pytest.raises(da.FileError, match=r"\(Nothing\)") as caught:
+    with pytest.raises(da.FileError, match=r"\(Nothing\)") as caught:
         by_day(client).to_folder(url, storage_options=options if by == "options" else None)
     assert caught.value.path == url
     assert store.requests[0].path == "/box"
@@ -67,18 +67,17 @@ def crc64nvme(content: bytes) -> int:
     return checksum ^ (2**64 - 1)
 
 
-def test_an_upload_has_the_checksum_that_was_asked_for(service: da.Sandbox, store: Store) -> None:
+def test_an_upload_has_the_checksum_that_was_asked_for(client: da.Client, store: Store) -> None:
     assert crc64nvme(b"123456789") == 0xAE8B14860A799888
     options = {**store.options, "aws_checksum_algorithm": "crc64nvme"}
-    with service.client() as client:
-        by_day(client).to_csv(store.url("codes.csv"), storage_options=options)
+    by_day(client).to_csv(store.url("codes.csv"), storage_options=options)
     sent = [request.headers[name] for request in store.requests for name in request.headers if "crc64nvme" in name]
     assert sent == [base64.b64encode(crc64nvme(store.get("codes.csv")).to_bytes(8, "big")).decode()]
 
 
 @pytest.mark.parametrize("options", [{"aws_secret_access_key": "hunter2", "aws_allow_http": True}, ["hunter2"]])
-def test_no_frame_of_an_error_has_an_option(service: da.Sandbox, options: Any) -> None:
-    with service.client() as client, pytest.raises(TypeError) as caught:
+def test_no_frame_of_an_error_has_an_option(client: da.Client, options: Any) -> None:
+    with pytest.raises(TypeError) as caught:
         by_day(client).to_folder("s3://bucket/codes", storage_options=options)
     frames, traceback = [], caught.value.__traceback__
     while traceback is not None:

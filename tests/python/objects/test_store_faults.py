@@ -12,27 +12,37 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import pytest
 from support.objects import KEY, SECRET, Hook, Store, error, temporary_files
 from support.raw_server import Request
 from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
 LOCK = "codes/.dataaccess/lock"
 
-CHILD = """
+# A run, whose locks run out after so many times fewer seconds than usual.
+PROGRAM = """
 import signal
 import sys
 import dataaccess as da
+from dataaccess._native import set_time_scale
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+set_time_scale(int(sys.argv[3]))
 client = da.Client(sys.argv[1], concurrency=2)
 scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
-scan.to_folder(sys.argv[2], progress=lambda progress: print(progress.done, flush=True))
+try:
+    scan.to_folder(sys.argv[2], refresh="all", progress=lambda progress: print(progress.done, flush=True))
+except da.FolderLockedError as error:
+    print(error.path, error.pid, file=sys.stderr)
+    sys.exit(error.exit_code)
 """
 
 
@@ -41,29 +51,49 @@ def run(client: Any, store: Store, **options: Any) -> da.FolderReport:
     return report
 
 
-def refusing(is_meant: Callable[[Request], bool], outcome: tuple[int, str] | str, times: int = 1) -> Hook:
-    """Refuses the first requests of a kind."""
-    left = [None] * times
-
-    def hook(request: Request) -> tuple[int, str] | str | None:
-        return outcome if is_meant(request) and left and left.pop() is None else None
-
-    return hook
+def refusing(is_meant: Callable[[Request], bool], outcome: Any, times: int = 1, after: int = 0) -> Hook:
+    """Refuses some requests of a kind."""
+    seen = count()
+    return lambda request: outcome if is_meant(request) and after <= next(seen) < after + times else None
 
 
 def is_part(request: Request) -> bool:
     return request.method == "PUT" and ".parquet" in request.path
 
 
-def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: str) -> subprocess.Popen[str]:
-    """Runs in a process that gets a signal after three tasks, until it has ended."""
+def is_lock(request: Request) -> bool:
+    return request.method == "PUT" and request.path.endswith("lock")
+
+
+def once_unlocked(client: da.Client, store: Store, **options: Any) -> da.FolderReport:
+    """A run that begins when the lock of another one has run out."""
+    until = time.monotonic() + 10
+    while True:
+        try:
+            return run(client, store, **options)
+        except da.FolderLockedError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+
+@contextmanager
+def running(
+    service: da.Sandbox, store: Store, token: str, *, tasks: int, scale: int = 1
+) -> Iterator[subprocess.Popen[str]]:
+    """A run of a process of its own, once so many tasks are done."""
     environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
-    command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
+    command = [sys.executable, "-c", PROGRAM, service.base_url, store.url(), str(scale)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment, text=True, **pipes) as process:
         assert process.stdout is not None
-        while process.stdout.readline() != "3\n":
+        while process.stdout.readline() != f"{tasks}\n":
             pass
+        yield process
+
+
+def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: str) -> subprocess.Popen[str]:
+    """Runs in a process that gets a signal after three tasks, until it has ended."""
+    with running(service, store, token, tasks=3) as process:
         process.send_signal(number)
         process.wait()
     return process
@@ -101,22 +131,16 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
         done = [name for name in store.names() if name.endswith(".parquet")]
         assert 3 <= len(done) < len(ROWS_OF_DAYS)
         time_scale(60)
-        until = time.monotonic() + 10
-        while True:
-            try:
-                report = run(client, store)
-                break
-            except da.FolderLockedError:
-                assert time.monotonic() < until
-                time.sleep(0.2)
-        assert report.kept == len(done)
+        assert once_unlocked(client, store).kept == len(done)
         assert len(store.ids()) == len(set(store.ids())) == ROWS
         assert LOCK not in store.names()
 
 
-def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
+def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(
+    client: da.Client, service: da.Sandbox, store: Store
+) -> None:
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with service.client() as client, pytest.raises(da.FolderLockedError) as caught:
+    with pytest.raises(da.FolderLockedError) as caught:
         run(client, store)
     assert (caught.value.pid, caught.value.host, caught.value.path) == (7, "far", store.url())
     assert [request for request in service.requests if request.content] == []
@@ -144,26 +168,24 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
     assert store.get(LOCK) == other
 
 
-def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
-    with service.client() as client:
-        store.ignored_headers = ("if-none-match", "if-match")
-        with pytest.raises(da.FolderError, match="If-None-Match"):
-            run(client, store)
-        store.ignored_headers = ()
-        with pytest.raises(da.FolderError, match="If-None-Match"):
-            by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
+def test_o4_a_store_without_conditions_is_an_error(client: da.Client, service: da.Sandbox, store: Store) -> None:
+    store.ignored_headers = ("if-none-match", "if-match")
+    with pytest.raises(da.FolderError, match="If-None-Match"):
+        run(client, store)
+    store.ignored_headers = ()
+    with pytest.raises(da.FolderError, match="If-None-Match"):
+        by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
     assert service.requests == []
     assert store.names() == []
 
 
 @pytest.mark.parametrize("outcome", [(500, error("InternalError")), (503, error("SlowDown")), "close"])
-def test_o5_a_store_that_fails_for_a_moment_is_retried(service: da.Sandbox, store: Store, outcome: Any) -> None:
-    with service.client() as client:
-        store.hook = refusing(is_part, outcome, times=2)
-        report = run(client, store)
-        assert (report.rows, report.retries) == (ROWS, 0)
-        store.hook = refusing(lambda request: request.method == "GET", outcome, times=2)
-        assert run(client, store).rows == ROWS
+def test_o5_a_store_that_fails_for_a_moment_is_retried(client: da.Client, store: Store, outcome: Any) -> None:
+    store.hook = refusing(is_part, outcome, times=2)
+    report = run(client, store)
+    assert (report.rows, report.retries) == (ROWS, 0)
+    store.hook = refusing(lambda request: request.method == "GET", outcome, times=2)
+    assert run(client, store).rows == ROWS
     assert len(store.ids()) == ROWS
 
 
@@ -190,26 +212,16 @@ def test_o12_retry_for_holds_for_the_store(service: da.Sandbox, store: Store, ti
 
 
 @pytest.mark.parametrize("is_meant", [lambda request: "list-type" in request.query, is_part])
-def test_o12_a_connection_that_hangs_is_tried_again(service: da.Sandbox, store: Store, is_meant: Any) -> None:
+def test_o12_a_connection_that_hangs_is_tried_again(client: da.Client, store: Store, is_meant: Any) -> None:
     silent = [20.0]
     store.hook = lambda request: silent.pop() if is_meant(request) and silent else None
-    with service.client() as client:
-        report = by_day(client).to_folder(store.url(), storage_options={**store.options, "timeout": "1 second"})
+    report = by_day(client).to_folder(store.url(), storage_options={**store.options, "timeout": "1 second"})
     assert (report.rows, silent) == (ROWS, [])
 
 
 def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
-    uploads: list[str] = []
-
-    def hook(request: Request) -> tuple[int, str] | None:
-        if is_part(request):
-            uploads.append(request.path)
-            if len(uploads) > 3:
-                return 403, error("AccessDenied", "no more")
-        return None
-
     with service.client(concurrency=1) as client:
-        store.hook = hook
+        store.hook = refusing(is_part, (403, error("AccessDenied", "no more")), times=99, after=3)
         data = rf"\(AccessDenied: .*\b3 of 8\b.* {re.escape(store.url())}\b"
         with pytest.raises(da.FileError, match=data) as caught:
             run(client, store)
@@ -231,22 +243,22 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
+def test_o7_a_refusal_is_reported_before_anything_is_sent(
+    client: da.Client, service: da.Sandbox, store: Store, refusal: str
+) -> None:
     status, body, datum = REFUSALS[refusal]
     store.hook = lambda _request: (status, body)
-    with service.client() as client:
-        scan = by_day(client)
-        for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
-            with pytest.raises(da.FileError, match=re.escape(datum)) as caught:
-                use(store.url(), storage_options=store.options)
-            assert caught.value.path == store.url()
+    scan = by_day(client)
+    for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
+        with pytest.raises(da.FileError, match=re.escape(datum)) as caught:
+            use(store.url(), storage_options=store.options)
+        assert caught.value.path == store.url()
     assert service.requests == []
 
 
-def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
+def test_who_may_write_need_not_be_allowed_to_list(client: da.Client, store: Store) -> None:
     store.hook = lambda request: (403, error("AccessDenied")) if request.method == "GET" else None
-    with service.client() as client:
-        by_day(client).to_parquet(store.url("codes.parquet"), storage_options=store.options)
+    by_day(client).to_parquet(store.url("codes.parquet"), storage_options=store.options)
     store.hook = None
     assert store.names() == ["codes.parquet"]
 
@@ -268,15 +280,12 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
             scan = client.scan_codes(["name"], allocated_time=DAYS)
             store.put("codes.jsonl", b"before")
             store.requests.clear()
-            is_second = refusing(lambda request: "partNumber=2" in request.query, (400, error("BadDigest")))
-            store.hook = is_second
+            store.hook = refusing(lambda request: "partNumber=2" in request.query, (400, error("BadDigest")))
             with pytest.raises(da.FileError, match=r"\(BadDigest: no\)") as caught:
                 scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
             assert caught.value.path == store.url("codes.jsonl")
-            until = time.monotonic() + 5
-            while not any(request.method == "DELETE" for request in store.requests):
-                assert time.monotonic() < until, "the upload was not aborted"
-                time.sleep(0.01)
+            # The upload is aborted.
+            wait_until(lambda: any(request.method == "DELETE" for request in store.requests))
             assert store.get("codes.jsonl") == b"before"
             store.hook = None
             scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
@@ -284,9 +293,9 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
 
 
 @pytest.mark.parametrize("use", ["to_folder", "read_folder", "to_parquet"])
-def test_o10_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
+def test_o10_no_failure_shows_a_credential(client: da.Client, store: Store, use: str) -> None:
     store.hook = lambda _request: (400, error("Odd", f"{SECRET} of {KEY} in {_request.headers['authorization']}"))
-    with service.client() as client, pytest.raises(da.DataAccessError) as caught:
+    with pytest.raises(da.DataAccessError) as caught:
         getattr(by_day(client), use)(store.url(), storage_options=store.options)
     texts = [str(caught.value), repr(vars(caught.value)), repr(pickle.dumps(caught.value))]
     frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
@@ -318,38 +327,13 @@ def test_a_cancelled_run_leaves_no_lock(store: Store) -> None:
     assert LOCK not in store.names()
 
 
-# Two runs in one folder of an object store (O2, O11, O13): frozen, late, or ended between two requests.
-
-
 PART = "codes/day=2024-01-01/part-0.parquet"
-
-# A lock of this process runs out after two seconds.
+# A lock runs out after two seconds.
 SCALE = 60
-FROZEN = """
-import sys
-import dataaccess as da
-from dataaccess._native import set_time_scale
-
-set_time_scale(60)
-client = da.Client(sys.argv[1], concurrency=2)
-scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
-try:
-    scan.to_folder(sys.argv[2], refresh="all", progress=lambda progress: print(progress.done, flush=True))
-except da.FolderLockedError as error:
-    print(error.path, error.pid, file=sys.stderr)
-    sys.exit(error.exit_code)
-"""
 
 
 def parts(store: Store) -> dict[str, bytes]:
     return {name: store.get(name) for name in store.names() if name.endswith(".parquet")}
-
-
-def until(is_done: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not is_done():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -359,27 +343,14 @@ def test_o11_a_frozen_run_replaces_nothing_of_its_successor(store: Store, time_s
         token = service.issue_token()
         with service.client() as client:
             run(client, store)
-        environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
-        command = [sys.executable, "-c", FROZEN, service.base_url, store.url()]
-        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(command, env=environment, text=True, **pipes) as frozen:
-            assert frozen.stdout is not None
-            while frozen.stdout.readline() != "2\n":
-                pass
+        with running(service, store, token, tasks=2, scale=SCALE) as frozen:
             frozen.send_signal(signal.SIGSTOP)
             codes = [code(day, n) for day, rows in enumerate(ROWS_OF_DAYS, 1) for n in range(rows)]
             changed = [{**one, "code_status": 4} for one in codes]
             service.load("promotion_code", changed, replace=True)
             time_scale(SCALE)
-
-            def is_taken_over() -> bool:
-                try:
-                    with da.Client(service.base_url, token=token) as client:
-                        return run(client, store, refresh="all").refreshed == len(ROWS_OF_DAYS)
-                except da.FolderLockedError:
-                    return False
-
-            until(is_taken_over)
+            with da.Client(service.base_url, token=token) as client:
+                assert once_unlocked(client, store, refresh="all").refreshed == len(ROWS_OF_DAYS)
             successor = parts(store)
             frozen.send_signal(signal.SIGCONT)
             _, reported = frozen.communicate(timeout=30)
@@ -440,16 +411,8 @@ def test_a_lost_response_to_an_upload_is_no_other_run(store: Store) -> None:
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("outcome", [(403, error("AccessDenied")), "lost"])
 def test_o2_a_lock_whose_request_failed_is_removed(store: Store, number: int, outcome: Any) -> None:
-    seen: list[Request] = []
-
-    def hook(request: Request) -> Any:
-        if request.method == "PUT" and request.path.endswith("lock"):
-            seen.append(request)
-            return outcome if len(seen) == number else None
-        return None
-
     with some_days() as service, service.client(retry_for=0) as client:
-        store.hook = hook
+        store.hook = refusing(is_lock, outcome, after=number - 1)
         with pytest.raises(da.FileError) as caught:
             run(client, store)
         assert caught.value.path == store.url(LOCK)

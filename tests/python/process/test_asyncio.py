@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from support.interrupts import seconds_until_closed
 from support.raw_server import http, serving
+from support.scan_requests import wait_until
+from support.searches import search
 from support.streams import gone
 
 import dataaccess as da
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs loops that watch sockets")
 
-DAY = da.on("2024-01-15")
 Run = Callable[[Awaitable[Any]], Any]
 
 
@@ -48,10 +49,6 @@ def run() -> Iterator[Run]:
     assert failures == []
 
 
-def codes(client: da.AsyncClient) -> Any:
-    return client.search_codes(["id"], allocated_time=DAY)
-
-
 def stall(connection: Any, _number: int) -> None:
     """Half a response, then nothing until the other side has gone."""
     connection.sendall(http()[:-10])
@@ -73,7 +70,9 @@ def test_a_callback_that_raises_stop_iteration_ends_its_call_and_no_other(run: A
     run(main())
 
 
-@pytest.mark.parametrize("call", [codes, lambda client: client.wait_for_segment(1, timeout=60)], ids=["search", "wait"])
+@pytest.mark.parametrize(
+    "call", [search, lambda client: client.wait_for_segment(1, timeout=60)], ids=["search", "wait"]
+)
 def test_a_timeout_of_asyncio_ends_a_call_and_its_connection(run: Run, call: Callable[[Any], Any]) -> None:
     async def main() -> None:
         client = da.AsyncClient(server.base_url, token="tok")
@@ -95,7 +94,7 @@ def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
 
         with serving(respond) as server:
             client = da.AsyncClient(server.base_url, token="tok")
-            task = asyncio.ensure_future(codes(client))
+            task = asyncio.ensure_future(search(client))
             await asyncio.sleep(0)
             assert responded.wait(5)
             # The loop is held, so that the outcome waits for it.
@@ -111,7 +110,7 @@ def test_a_client_serves_the_loops_of_several_threads(run: Run, sandbox: da.Sand
     client = sandbox.async_client()
 
     async def main() -> list[Any]:
-        return await asyncio.gather(*(codes(client) for _ in range(20)))
+        return await asyncio.gather(*(search(client) for _ in range(20)))
 
     expected = run(main())
     assert expected[0]
@@ -133,7 +132,7 @@ def test_a_loop_that_ends_leaves_no_socket(sandbox: da.Sandbox) -> None:
     client = sandbox.async_client()
 
     async def main() -> None:
-        await codes(client)
+        await search(client)
 
     asyncio.run(main())
     with no_more_files():
@@ -146,7 +145,7 @@ def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> Non
         client = sandbox.async_client()
         for pause in range(40):
             task = asyncio.create_task(client.search_codes(allocated_time=da.after("2024-01-01")))
-            other = asyncio.create_task(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
+            other = asyncio.create_task(search(client))
             await asyncio.sleep(pause / 1000)
             task.cancel()
             await asyncio.wait([task])
@@ -174,14 +173,13 @@ def test_a_loop_that_is_closed_early_ends_its_calls_quietly(
     loop.run_until_complete(asyncio.sleep(0.001))
     loop.close()
     # Their responses arrive after the waiters have gone.
-    deadline = time.monotonic() + 20
-    while client.stats.in_flight and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not client.stats.in_flight)
     # What would still call the loop has the time to do so.
     time.sleep(0.2)
     pending = sum(not task.done() for task in tasks)
     assert pending
     del calls, tasks
+    deadline = time.monotonic() + 20
     while len(reported) < pending and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.interrupts import EARLY, STATES, seconds_late, seconds_until_interrupted, until_gone
+from support.interrupts import EARLY, STATES, Service, seconds_late, seconds_until_interrupted, until_gone
 from support.raw_server import RESPONSE, always, http, serving
+from support.scan_requests import wait_until
 from support.searches import search
 from support.streams import CLOSING, HEAD, OPENING, records, scan_of
 
@@ -114,9 +115,7 @@ def test_ctrl_c_while_the_disk_is_busy_leaves_no_file_that_comes_late(write: str
     with serving(always(http())) as server:
         command = [sys.executable, "-c", WRITE, server.base_url, write, str(tmp_path / "out" / "rows"), how]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
-            deadline = time.monotonic() + 20
-            while not marker.exists() and time.monotonic() < deadline:
-                time.sleep(0.01)
+            wait_until(marker.exists)
             writer.send_signal(signal.SIGINT)
             assert writer.communicate(timeout=20)[0] == "interrupted []\n"
 
@@ -139,11 +138,7 @@ except (KeyboardInterrupt, OSError):
 
 
 def test_ctrl_c_ends_the_wait_of_another_library_for_a_batch() -> None:
-    def in_two(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING + records(0, 100_000))
-        until_gone(connection)
-
-    with serving(in_two) as server:
+    with Service(HEAD + OPENING + records(0, 100_000)).serving() as (server, _):
         command = [sys.executable, "-c", PULL, server.base_url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
             assert reader.stdout is not None
@@ -172,11 +167,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_streaming_query_of_polars() -> None:
-    def hang(connection: Any, _number: int) -> None:
-        connection.sendall(HEAD + OPENING)
-        until_gone(connection)
-
-    with serving(hang) as server:
+    with Service(HEAD + OPENING).serving() as (server, _):
         run = subprocess.run(
             [sys.executable, "-c", STREAMING, server.base_url], capture_output=True, check=True, timeout=30
         )

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -45,14 +44,9 @@ USES = {
 }
 
 
-@contextmanager
-def slow_days() -> Iterator[RawServer]:
-    def respond(connection: Any, _number: int) -> None:
-        time.sleep(LATENCY)
-        connection.sendall(http())
-
-    with serving(respond) as server:
-        yield server
+def slowly(connection: Any, _number: int) -> None:
+    time.sleep(LATENCY)
+    connection.sendall(http())
 
 
 def until_begun(server: RawServer) -> None:
@@ -66,7 +60,7 @@ def until_begun(server: RawServer) -> None:
 @pytest.mark.parametrize("use", USES)
 def test_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None:
     program = SCAN + "signal.signal(signal.SIGINT, signal.default_int_handler)\n" + USES[use] + "\nprint('complete')\n"
-    with slow_days() as server:
+    with serving(slowly) as server:
         command = [sys.executable, "-c", program.format(address=server.base_url)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
             until_begun(server)
@@ -95,7 +89,7 @@ def kernel() -> Iterator[Any]:
 @pytest.mark.parametrize("use", USES)
 def test_the_stop_button_ends_the_requests_of_a_query_in_a_notebook(use: str, kernel: Any) -> None:
     found, client = kernel
-    with slow_days() as server:
+    with serving(slowly) as server:
         client.execute_interactive(SCAN.format(address=server.base_url), timeout=60, output_hook=lambda _: None)
         # A kernel drops the requests that reach it while a failed one ends, unless it is asked not to.
         asked = client.execute(USES[use], stop_on_error=False)
@@ -123,7 +117,7 @@ print(pa.table(scan).num_rows)
 
 
 def test_a_handler_of_the_program_decides_what_ctrl_c_means() -> None:
-    with slow_days() as server:
+    with serving(slowly) as server:
         command = [sys.executable, "-c", (SCAN + HANDLER).format(address=server.base_url)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             until_begun(server)

@@ -12,14 +12,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.programs import free_port
 from support.raw_server import EXPORT, Close, always, http, in_turn, serving
+from support.scan_requests import wait_until
 from support.searches import search
 
 import dataaccess as da
@@ -33,22 +34,22 @@ ORIGIN: contextvars.ContextVar[str] = contextvars.ContextVar("origin", default="
 
 
 class Kept(logging.Handler):
-    """Keeps records, and where each was handled."""
+    """Keeps records, and where each was handled; then does what a test wants."""
 
     def __init__(self) -> None:
         super().__init__()
         self.records: list[Any] = []
         self.places: list[tuple[int, str]] = []
+        self.then: Callable[[], object] = lambda: None
 
     def emit(self, record: logging.LogRecord) -> None:
         self.records.append(record)
         self.places.append((threading.get_ident(), ORIGIN.get()))
+        self.then()
 
     def wait_for(self, number: int) -> list[Any]:
         """The records, when so many have come; of a call that was cut off the last comes a little later."""
-        deadline = time.monotonic() + 5
-        while len(self.records) < number and time.monotonic() < deadline:
-            time.sleep(0.005)
+        wait_until(lambda: len(self.records) >= number)
         return self.records
 
 
@@ -71,12 +72,8 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
         ended = time.time()
         ids = [request.headers["x-request-id"] for request in server.requests]
     logged = [(record.name, record.levelname) for record in kept.records]
-    request, access, retry = (
-        ("dataaccess.request", "DEBUG"),
-        ("dataaccess.access", "INFO"),
-        ("dataaccess.retry", "WARNING"),
-    )
-    assert logged == [request, access, retry, request, access]
+    request, access = ("dataaccess.request", "DEBUG"), ("dataaccess.access", "INFO")
+    assert logged == [request, access, ("dataaccess.retry", "WARNING"), request, access]
     assert [record.request_id for record in kept.records] == [ids[0]] * 3 + [ids[1]] * 2
     assert [record.attempt for record in kept.records] == [1, 1, 1, 2, 2]
     assert {(record.operation, record.day) for record in kept.records} == {("search_codes", "2024-01-15")}
@@ -204,33 +201,11 @@ def test_a_call_that_is_cut_off_logs_its_end(kept: Kept, call: Any, outcome: str
     assert f"POST {SEARCH} ConnectError in " in refused.getMessage()
 
 
-@contextmanager
-def handling(emit: Callable[[], object]) -> Iterator[None]:
-    """A handler that does this with each record."""
-
-    class Handler(logging.Handler):
-        def emit(self, _record: logging.LogRecord) -> None:
-            emit()
-
-    handler = Handler()
-    logging.getLogger("dataaccess").addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger("dataaccess").removeHandler(handler)
-
-
-def raising(error: type[BaseException]) -> Callable[[], object]:
-    def emit() -> None:
-        raise error
-
-    return emit
-
-
 def test_a_handler_that_fails_harms_no_call(connect: Any, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda logged: unraisable.append(logged.exc_type))
-    with handling(raising(ZeroDivisionError)), serving(in_turn(BUSY, http())) as server:
+    kept.then = Mock(side_effect=ZeroDivisionError)
+    with serving(in_turn(BUSY, http())) as server:
         assert search(connect(server.base_url)) == [{"id": "a"}, {"id": "b"}]
     assert unraisable == [ZeroDivisionError] * 5
     assert len(kept.records) == 5
@@ -240,14 +215,15 @@ def test_a_handler_may_use_the_client_and_its_requests_are_not_logged(
     connect: Any, sandbox: da.Sandbox, kept: Kept
 ) -> None:
     other, found = sandbox.client(), list[int]()
-    with handling(lambda: found.append(len(search(other)))):
-        expected = len(search(connect(sandbox)))
+    kept.then = lambda: found.append(len(search(other)))
+    expected = len(search(connect(sandbox)))
     assert found == [expected] * 2
     assert len(kept.records) == 2
 
 
 def test_ctrl_c_in_a_handler_is_for_the_caller(kept: Kept) -> None:
-    with handling(raising(KeyboardInterrupt)), serving(always(http())) as server:
+    kept.then = Mock(side_effect=KeyboardInterrupt)
+    with serving(always(http())) as server:
         with pytest.raises(KeyboardInterrupt):
             search(da.Client(server.base_url, token="tok"))
         # The end is logged too, a little later: not during the next test.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pandas as pd
 import pytest
 from support.pages import ROOT, blocks
 from support.runs import code, parts, rows_in, some_days
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
@@ -35,18 +35,14 @@ SCRIPT = ROOT / "examples" / "nightly.py"
 
 
 class Job:
-    """The job for one service and folder."""
-
     def __init__(self, service: da.Sandbox, place: Path) -> None:
         self.folder, self._service, self._token_file = place / "codes", service, place / "token"
 
     def give(self, token: str) -> None:
-        """Writes the token file."""
         self._token_file.touch(mode=0o600)
         self._token_file.write_text(token)
 
     def start(self, today: str) -> subprocess.Popen[str]:
-        """Starts a night."""
         command = [sys.executable, str(SCRIPT), str(self.folder), "--today", today, "--retry-for", "20"]
         return subprocess.Popen(
             [*command, "--token-file", str(self._token_file)],
@@ -61,12 +57,10 @@ class Job:
         assert ended(self.start(today)) == (0, "", "")
 
     def ids(self) -> list[str]:
-        """The ids of all rows."""
         return sorted(row["id"] for row in rows_in(self.folder))
 
 
 def ended(night: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The exit code of a night, and what it prints."""
     try:
         output, errors = night.communicate(timeout=50)
     finally:
@@ -120,10 +114,7 @@ def test_a_token_that_expires_is_read_again(tmp_path: Path) -> None:
         job.give(tokens[0])
         with service.fault("stall", after=BEFORE) as held:
             night = job.start(TODAY)
-            until = time.monotonic() + 20
-            while len(parts(job.folder)) < BEFORE or not held.hits:
-                assert time.monotonic() < until
-                time.sleep(0.01)
+            wait_until(lambda: len(parts(job.folder)) >= BEFORE and held.hits)
             job.give(tokens[1])
             service.revoke(tokens[0])
         assert ended(night) == (0, "", "")

@@ -21,7 +21,6 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 def shown(error: BaseException) -> tuple[Any, ...]:
-    """What must be the same on the other side."""
     return type(error), str(error), sorted((name, repr(value)) for name, value in vars(error).items())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import traceback
 from collections.abc import Iterator
@@ -58,14 +57,9 @@ def shown(error: BaseException) -> dict[str, str]:
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("failure", [*RESPONSES, *OTHERS])
 def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(1):
-        for name in ("dataaccess", "dataaccess.request", "dataaccess.access", "dataaccess.retry"):
-            logging.getLogger(name).setLevel(1)
-        try:
-            error, warned = failing(failure)
-        finally:
-            for name in ("dataaccess", "dataaccess.request", "dataaccess.access", "dataaccess.retry"):
-                logging.getLogger(name).setLevel(logging.NOTSET)
+    for name in (None, "dataaccess", "dataaccess.request", "dataaccess.access", "dataaccess.retry"):
+        caplog.set_level(1, name)
+    error, warned = failing(failure)
     assert (error is None) == (failure in {"nothing fails", "busy, then well"}), repr(error)
     assert error is None or isinstance(error, da.DataAccessError)
     texts = {"warnings": repr(warned), "log": repr([vars(record) for record in caplog.records]) + caplog.text}

@@ -13,7 +13,7 @@ from support.interrupts import until_gone
 from support.raw_server import ENTRY, EXPORT, Close, http, in_turn, serving
 from support.searches import search
 from support.slow_responses import closing_idle
-from support.streams import CLOSING, OPENING, gone, records, search_of
+from support.streams import CLOSING, OPENING, endless, gone, records, search_of
 
 import dataaccess as da
 
@@ -45,13 +45,8 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
 
 
 def test_a_limit_closes_the_connection_early() -> None:
-    def endless(connection: Any, _number: int) -> None:
-        connection.sendall(b'HTTP/1.1 200 OK\r\n\r\n{"code":200,"data":{"status":true,"data":[{"id":"a"}')
-        while True:
-            connection.sendall(b',{"id":"another row"}' * 1_000)
-
-    with serving(endless) as server, da.Client(server.base_url, token="tok") as client:
-        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3)) == 3
+    with serving(endless()) as server, da.Client(server.base_url, token="tok") as client:
+        assert len(client.search_items("store", ["n"], da.col("n").equals("x"), item_type_id=7, limit=3)) == 3
         assert gone(server)
 
 

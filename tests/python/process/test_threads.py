@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from support.many_threads import IN_FLIGHT, PADDING, crowd
 from support.raw_server import serving
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
@@ -46,9 +47,7 @@ def test_closing_frees_a_thread_that_waits() -> None:
     with serving(lambda _connection, _number: time.sleep(30)) as server, ThreadPoolExecutor(1) as pool:
         client = da.Client(server.base_url, token="tok")
         waiting = pool.submit(client.download_segment, 1)
-        deadline = time.monotonic() + 10
-        while not server.requests and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: server.requests)
         assert len(server.requests) == 1
         client.close()
         with pytest.raises(da.ClientClosedError):
@@ -92,9 +91,6 @@ def test_a_thousand_requests_in_flight_from_sixteen_threads() -> None:
     # Kept responses would add all their bytes in each round, and connections that are not reused a descriptor each.
     assert min(later - earlier for earlier, later in pairwise(memory)) < IN_FLIGHT * len(PADDING) / 2, memory
     assert max(opened) - min(opened) <= IN_FLIGHT // 10, opened
-
-
-# The threads that calls start: none but those that have work.
 
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")

@@ -14,7 +14,6 @@ import dataaccess as da
 
 @pytest.fixture
 def own() -> Iterator[da.Sandbox]:
-    """A service with demo data, for one test."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 

@@ -103,9 +103,6 @@ def test_the_admin_token_is_random() -> None:
         assert one.admin_token != other.admin_token
 
 
-# Sandbox.requests: what was received, for the assertions of a user's test.
-
-
 def test_requests_show_what_was_sent_and_what_came_back(connect: Any, own: da.Sandbox) -> None:
     client = connect(own)
     before = datetime.now(UTC)

@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from support.hostile import is_one_harmless_line
 from support.pages import ROOT, table
 from support.plain_http import SEARCH
+from support.scan_requests import wait_until
 
 import dataaccess as da
 
@@ -160,9 +160,7 @@ def test_a_client_that_goes_away_during_a_load_loads_nothing(call: Caller) -> No
     lines = b"\n".join(b'{"customer_id": "%d"}' % number for number in range(300_000))
     call.raw("POST", path, f"Content-Length: {len(lines)}", kind, body=lines)
     # The load may be complete before the end of the connection is seen, but never half.
-    deadline = time.monotonic() + 30
-    while call("POST", "/objects/customer/rows", b'{"customer_id": "x"}')[0] != 200:
-        assert time.monotonic() < deadline
+    wait_until(lambda: call("POST", "/objects/customer/rows", b'{"customer_id": "x"}')[0] == 200)
     assert call("GET", "/objects/customer/rows?limit=0")[1]["total"] in (1, 300_001)
 
 

@@ -62,9 +62,6 @@ def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:
         assert rows_of(sandbox) == []
 
 
-# Scenario files: what a team commits for a sandbox, in TOML and JSON.
-
-
 TOML = """
 now = 2024-03-01T02:00:00Z
 demo = { export_seconds = 3600 }

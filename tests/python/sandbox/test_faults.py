@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import pytest
 from support import kinds
+from support.searches import search
 
 import dataaccess as da
 from dataaccess import _native
@@ -56,10 +57,6 @@ SLOW: dict[str, dict[str, Any]] = {
     "stall-in-the-body": {"kind": "stall", "after_bytes": 70},
     "drip": {"kind": "drip", "chunk_bytes": 1, "seconds": 0.05},
 }
-
-
-def search(client: Any) -> Any:
-    return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -153,9 +150,6 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
             pass
         gc.collect()
     assert search(own.client(retry_for=0))
-
-
-# Which requests a fault hits: by operation, turn and content of the body.
 
 
 DAY = da.on("2024-01-15")

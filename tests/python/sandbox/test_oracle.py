@@ -144,6 +144,5 @@ def test_a_client_finds_the_loaded_rows_of_the_oracle(
 
 
 def names(body: Row) -> list[str]:
-    """The attributes of a body as a list."""
     attrs = body["attrs"]
     return [name.strip() for name in attrs.split(",")] if isinstance(attrs, str) else list(attrs)

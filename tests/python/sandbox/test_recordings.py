@@ -8,7 +8,6 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +27,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """The exchanges."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.fixture
-def sandbox() -> Iterator[da.Sandbox]:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
-
-
-def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path: Path) -> None:
-    rows = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
+def test_a_recording_has_each_request_and_its_response(own: da.Sandbox, path: Path) -> None:
+    rows = own.client(record=path).search_codes(["id"], allocated_time=DAY)
 
     (exchange,) = lines(path)
     assert exchange["path"] == "/access/api/item/search"
@@ -49,20 +41,20 @@ def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path
     assert json.loads(exchange["body"])["data"]["data"] == rows
 
 
-def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
+def test_a_recording_warns_and_only_its_owner_can_read_it(own: da.Sandbox, path: Path) -> None:
     with pytest.warns(da.DataAccessWarning, match=re.escape(str(path))) as caught:
-        sandbox.client(record=path)
+        own.client(record=path)
 
     assert caught[0].filename == __file__
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_no_token_is_in_a_recording_even_if_the_service_repeats_it(sandbox: da.Sandbox, path: Path) -> None:
-    token = sandbox.issue_token()
-    sandbox.declare("note", 9, {"text": "string"})
-    sandbox.load("note", [{"text": f"{'x' * number}{token}"} for number in range(900)])
-    client = da.Client(sandbox.base_url, token=token, record=path)
+def test_no_token_is_in_a_recording_even_if_the_service_repeats_it(own: da.Sandbox, path: Path) -> None:
+    token = own.issue_token()
+    own.declare("note", 9, {"text": "string"})
+    own.load("note", [{"text": f"{'x' * number}{token}"} for number in range(900)])
+    client = da.Client(own.base_url, token=token, record=path)
 
     rows = client.search_items("note", ["text"], item_type_id=9)
 
@@ -85,12 +77,12 @@ def test_no_token_is_in_a_recording_or_error_though_the_service_escapes_it(path:
         assert "cccc" not in shown
 
 
-def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, path: Path) -> None:
+def test_a_replay_gives_the_same_rows_columns_and_status(own: da.Sandbox, path: Path) -> None:
     def use(client: da.Client) -> list[Any]:
         scan = client.scan_codes(allocated_time=da.days("2024-01-10", "2024-01-20"))
         return [scan.to_dicts(), scan.to_arrow(), client.download_segment(5637054)]
 
-    with sandbox.client(record=path, concurrency=4) as client:
+    with own.client(record=path, concurrency=4) as client:
         recorded = use(client)
 
     with da.Sandbox.replay(path) as replay:
@@ -98,9 +90,9 @@ def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, pa
         assert use(replay.client()) == recorded, "the last responses are repeated"
 
 
-def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> None:
-    with sandbox.fault("status", status=503, retry_after=0, times=1):
-        rows = sandbox.client(record=path).search_codes(allocated_time=DAY)
+def test_a_failure_is_replayed_in_its_turn(own: da.Sandbox, path: Path) -> None:
+    with own.fault("status", status=503, retry_after=0, times=1):
+        rows = own.client(record=path).search_codes(allocated_time=DAY)
 
     with da.Sandbox.replay(path) as replay:
         client = replay.client()
@@ -109,17 +101,17 @@ def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> N
         assert [request.status for request in replay.requests] == [503, 200]
 
 
-def test_a_response_that_was_cut_off_is_cut_off_again(sandbox: da.Sandbox, path: Path) -> None:
-    with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
-        sandbox.client(record=path, retry_for=0).search_codes(allocated_time=DAY)
+def test_a_response_that_was_cut_off_is_cut_off_again(own: da.Sandbox, path: Path) -> None:
+    with own.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
+        own.client(record=path, retry_for=0).search_codes(allocated_time=DAY)
     assert " 300 " in lines(path)[0]["failure"]
 
     with da.Sandbox.replay(path) as replay, pytest.raises(da.TransportError):
         replay.client(retry_for=0).search_codes(allocated_time=DAY)
 
 
-def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(sandbox: da.Sandbox, path: Path) -> None:
-    client = sandbox.client(record=path)
+def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(own: da.Sandbox, path: Path) -> None:
+    client = own.client(record=path)
     client.search_codes(["id", "name", "code_status"], allocated_time=da.on("2024-01-20"))
     client.search_codes(allocated_time=DAY)
 
@@ -138,8 +130,8 @@ def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(sandbox
 
 
 @pytest.mark.parametrize("cut_off", ["", '{"recording":2,"id":"killed'])
-def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path, cut_off: str) -> None:
-    first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
+def test_a_client_that_opens_a_recording_again_appends(own: da.Sandbox, path: Path, cut_off: str) -> None:
+    first = own.client(record=path).search_codes(["id"], allocated_time=DAY)
     with path.open("a") as file:
         file.write(cut_off)
     if cut_off:
@@ -147,7 +139,7 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
             assert replay.client().search_codes(["id"], allocated_time=DAY) == first
             with pytest.raises(da.RequestRejectedError, match=r" no end: 1$"):
                 replay.client().download_segment(1)
-    second = sandbox.client(record=path).search_codes(["name"], allocated_time=DAY)
+    second = own.client(record=path).search_codes(["name"], allocated_time=DAY)
 
     with da.Sandbox.replay(path) as replay:
         client = replay.client()
@@ -156,54 +148,53 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
 
 
 def of(path: Path) -> str:
-    """The pattern of an error about a recording."""
     return rf"\brecord `{re.escape(str(path))}`"
 
 
 @pytest.mark.parametrize("content", ["my notes", '{"recording":{"version":1,"base_url":""}}\n'])
-def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path, content: str) -> None:
+def test_record_does_not_touch_another_file(own: da.Sandbox, path: Path, content: str) -> None:
     path.touch(mode=0o600)
     path.write_text(content)
     with pytest.raises(da.ConfigError, match=of(path)):
-        sandbox.client(record=path)
+        own.client(record=path)
     assert path.read_text() == content
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no FIFO in a folder")
-def test_record_does_not_touch_a_device(sandbox: da.Sandbox, path: Path) -> None:
+def test_record_does_not_touch_a_device(own: da.Sandbox, path: Path) -> None:
     os.mkfifo(path, 0o644)
     mode = path.stat().st_mode
     with pytest.raises(da.ConfigError, match=of(path)):
-        sandbox.client(record=path)
+        own.client(record=path)
     assert path.stat().st_mode == mode
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links, owners and modes")
-def test_record_does_not_touch_what_other_users_may_read_or_own(sandbox: da.Sandbox, path: Path) -> None:
+def test_record_does_not_touch_what_other_users_may_read_or_own(own: da.Sandbox, path: Path) -> None:
     path.touch(mode=0o644)
     with pytest.raises(da.ConfigError, match=rf"{of(path)}.*\b0644\b"):
-        sandbox.client(record=path)
+        own.client(record=path)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"", 0o644)
     path.chmod(0o600)
     if os.geteuid() == 0:
         os.chown(path, 12345, -1)
         with pytest.raises(da.ConfigError, match=rf"{of(path)}.*\b12345\b"):
-            sandbox.client(record=path)
+            own.client(record=path)
         assert path.read_bytes() == b""
         os.chown(path, 0, -1)
     for target in ("missing.jsonl", path.name):
         link = path.with_name(f"link to {target}")
         link.symlink_to(target)
         with pytest.raises(da.ConfigError, match=of(link)):
-            sandbox.client(record=link)
+            own.client(record=link)
     assert not path.with_name("missing.jsonl").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
-def test_a_recording_that_cannot_grow_fails_the_call(sandbox: da.Sandbox, path: Path) -> None:
+def test_a_recording_that_cannot_grow_fails_the_call(own: da.Sandbox, path: Path) -> None:
     import resource
 
-    client = sandbox.client(record=path)
+    client = own.client(record=path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
     try:
@@ -215,8 +206,8 @@ def test_a_recording_that_cannot_grow_fails_the_call(sandbox: da.Sandbox, path: 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_forked_child_records_into_the_same_file(sandbox: da.Sandbox, path: Path) -> None:
-    client = sandbox.client(record=path)
+def test_a_forked_child_records_into_the_same_file(own: da.Sandbox, path: Path) -> None:
+    client = own.client(record=path)
     rows = client.search_codes(["id"], allocated_time=DAY)
     child = os.fork()
     if child == 0:

@@ -31,7 +31,6 @@ EXPECTED: list[dict[str, Any]] = [
 
 @pytest.fixture
 def service() -> Iterator[da.Sandbox]:
-    """A service that knows stores."""
     with da.Sandbox() as sandbox:
         sandbox.declare("store", 7, STORE)
         yield sandbox

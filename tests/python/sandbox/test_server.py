@@ -19,13 +19,6 @@ TOKEN = "a-token-of-ones-own-of-32-characters"
 TOKENS: dict[str, Any] = {"token": TOKEN, "admin_token": "an-admin-token-of-ones-own-likewise"}
 
 
-def address(sandbox: da.Sandbox) -> tuple[str, int]:
-    parts = urlsplit(sandbox.base_url)
-    assert parts.hostname
-    assert parts.port
-    return parts.hostname, parts.port
-
-
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEARER"])
 def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str) -> None:
     """RFC 9110, section 11.1: schemes are case-insensitive."""
@@ -43,14 +36,14 @@ def test_no_variable_of_the_environment_opens_it(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(f"DATAACCESS_{name}", "1")
         monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", "1")
     with da.Sandbox() as sandbox:
-        assert address(sandbox)[0] == "127.0.0.1"
+        assert urlsplit(sandbox.base_url).hostname == "127.0.0.1"
 
 
 def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> None:
     everywhere = "0.0.0.0"
     with da.Sandbox(host=everywhere, allow_remote=True, **TOKENS, host_names=["sandbox.example.com"]) as sandbox:
         assert connect(sandbox.base_url, token=TOKEN).search_codes(allocated_time=da.on("2024-01-15")) == []
-        connection = http.client.HTTPConnection(*address(sandbox))
+        connection = http.client.HTTPConnection(urlsplit(sandbox.base_url).netloc)
         for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
             connection.request("GET", "/", headers={"Host": host})
             response = connection.getresponse()
@@ -58,9 +51,6 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
             assert response.status == status
         connection.close()
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
-
-
-# Tokens: their scopes, their end, and that no log and no text has one.
 
 
 SCOPES = {"generic_scope": "crm.read", "download_scope": "seg"}
@@ -121,20 +111,8 @@ def test_no_error_shows_a_token_that_is_none(name: str, given: Any) -> None:
         sandbox.revoke(given)
 
 
-# Responses to the letter, and what a request has of a sandbox that changes meanwhile.
-
-
 ALL: dict[str, Any] = {"OR": [{"AND": []}]}
 EVERYBODY = {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"], "filters": ALL}
-# 2024-01-01 and a day long ago, in milliseconds.
-NEW_YEAR, LONG_AGO = 1704067200000, 946684800000
-
-
-def codes(attrs: list[str], operator: str, value: int, *conditions: dict[str, Any]) -> dict[str, Any]:
-    time = {"column": "allocated_time", "data_type": "datetime", "operator": operator, "value": value}
-    allocated = {"type": 2, **time, "time_unit": "DAY"}
-    filters = {"OR": [{"AND": [*conditions, allocated]}]}
-    return {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs, "filters": filters}
 
 
 @pytest.fixture
@@ -145,12 +123,12 @@ def plain(own: da.Sandbox) -> Iterator[PlainService]:
 
 def test_a_search_is_the_specifications_to_the_letter(plain: PlainService) -> None:
     success = b'{"code":200,"message":"Search Business Object success","data":{"status":true,"data":['
-    reply = plain.search(codes(["id", "allocated_time"], "equals", NEW_YEAR))
+    reply = plain.search(da.validate_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01")))
     first = b'{"id":"demo-code-00001","allocated_time":"2024-01-01 00:00:00"},{"id":'
     assert reply.body.startswith(success + first)
     assert reply.body.endswith(b'"}]}}')
     assert reply.headers["server"] == "dataaccess-sandbox"
-    assert plain.search(codes(["id"], "before_date", LONG_AGO)).body == success + b"]}}"
+    assert plain.search(da.validate_codes(["id"], allocated_time=da.before("2000-01-01"))).body == success + b"]}}"
 
 
 # Status, rows, start, end, durations, code and message.
@@ -171,7 +149,7 @@ def test_a_download_is_the_specifications_to_the_letter(
 
 
 def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService) -> None:
-    search = codes(["id"], "equals", NEW_YEAR)
+    search = da.validate_codes(["id"], allocated_time=da.on("2024-01-01"))
     for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
         assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200

@@ -25,8 +25,6 @@ planned = st.fixed_dictionaries(
 
 @dataclass(frozen=True)
 class Export:
-    """The plan of an export."""
-
     begins: datetime
     entries: list[Planned]
 
@@ -58,13 +56,10 @@ def is_over(entries: list[dict[str, Any]], *, check: bool) -> bool:
 
 
 def has_failed(entries: list[dict[str, Any]]) -> bool:
-    """Whether an entry ended with another code than 200."""
     return any(one["is_over"] and one["responseCode"] != 200 for one in entries)
 
 
 class Exports(Machine):
-    """The rules."""
-
     def __init__(self) -> None:
         super().__init__()
         self.client = da.Client(self.service.base_url, token=self.tokens)

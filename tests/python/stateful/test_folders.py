@@ -84,13 +84,9 @@ def orders(zone: Any) -> st.SearchStrategy[Order]:
 
 
 class Folders(FolderMachine):
-    """The rules."""
-
     @initialize(zone=zones, counts=st.lists(st.integers(0, MOST), max_size=3))
     def begins(self, zone: str | None, counts: list[int]) -> None:
         self.begin(zone, counts)
-
-    # Runs.
 
     @rule(data=st.data())
     def a_run(self, data: Draw) -> None:
@@ -257,8 +253,6 @@ class Folders(FolderMachine):
             expected |= self.expected(order)
         self.adopt(expected)
 
-    # What a run refuses.
-
     @rule(some=some_days, other=st.sampled_from(["attributes", "zone", "service", "same service"]))
     def another_query_or_service(self, some: tuple[date, ...], other: str) -> None:
         if not any(part.is_readable for part in self.model.parts.values()):
@@ -271,8 +265,6 @@ class Folders(FolderMachine):
         with self.connect(options) as client, pytest.raises(kinds.Mismatch):
             self.scan(some, client, attrs).to_folder(self.place.url, same_service=other == "same service")
         assert self.service.requests == []
-
-    # The folder is damaged.
 
     @rule(
         day=days,
@@ -300,37 +292,29 @@ class Folders(FolderMachine):
         self.place.write(name_of(day), content)
         self.contents[day], self.model.parts[day] = content, replace(part, damage=damage)
 
-    # Readers.
-
     @rule(some=some_days, missing=st.sampled_from(["raise", "ignore"]))
     def its_rows_are_read(self, some: tuple[date, ...], missing: Any) -> None:
         """All rows of the scan, or an error."""
         parts = [self.model.parts.get(day) for day in some]
-        is_damaged = any(part is not None and part.damage != "none" for part in parts)
-        is_missing = missing == "raise" and None in parts
+        damaged = {str(day) for day in some if day in self.model.parts and self.model.parts[day].damage != "none"}
         self.service.clear_requests()
         refusals: dict[type[BaseException], bool] = {
             da.FileError: not self.place.exists(),
-            da.ScanIncompleteError: is_missing,
-            kinds.Corrupt: is_damaged,
+            da.ScanIncompleteError: missing == "raise" and None in parts,
+            kinds.Corrupt: bool(damaged),
         }
+        error: Any = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 rows = self.scan(some).read_folder(self.place.url, missing=missing).to_pylist()
-            except da.DataAccessError as error:
-                refused = refusals.get(kinds.kind_of(error))
-                if isinstance(error, da.FolderError) and error.reason == "corrupt":
-                    damaged = {
-                        str(day) for day in some if day in self.model.parts and self.model.parts[day].damage != "none"
-                    }
-                    refused = error.day in damaged and str(error.path).startswith(str(self.place.url))
-            else:
-                refused = None
-        if any(refusals.values()):
-            assert refused
+            except da.DataAccessError as raised:
+                error = raised
+        if error or any(refusals.values()):
+            assert refusals.get(kinds.kind_of(error)), repr(error)
+            is_corrupt = isinstance(error, kinds.Corrupt)
+            assert not is_corrupt or (error.day in damaged and str(error.path).startswith(str(self.place.url)))
             return
-        assert refused is None
         there = [part for part in parts if part is not None]
         assert list(map(as_row, rows)) == list(chain.from_iterable(part.rows for part in there))
         is_empty = len(some) > 1 and len(there) == len(some) and not rows
@@ -381,8 +365,6 @@ class Folders(FolderMachine):
             ]
             is_wrong = not parts or status.open_days or status.doubtful_days or status.missing_days
             assert code == (65 if is_wrong else 0)
-
-    # What holds after each step.
 
     @invariant()
     def each_file_is_as_its_last_run_left_it(self) -> None:
@@ -461,10 +443,7 @@ BETWEEN: list[tuple[str, dict[str, Any]]] = [
     *fails(name for name in DAY_FAULTS if name != "a login page"),
     ("a_night", {"refresh": model.ALL}),
     ("the_service_recovers", {}),
-    *[
-        ("a_day_fails_or_shrinks", {"day": day, "name": name})
-        for day, name in zip(DAYS, list(DAY_FAULTS)[6:], strict=False)
-    ],
+    *fails(list(DAY_FAULTS)[6:]),
     ("a_night", {"refresh": model.ALL}),
     ("the_service_recovers", {}),
     *[("a_request_fails", {"options": options}) for options in PASSING],

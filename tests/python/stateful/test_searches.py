@@ -49,8 +49,6 @@ STREAMS = ("iter_rows", "batches")
 
 
 class Searches(ServiceMachine):
-    """The rules."""
-
     @initialize(zone=zones, other=st.sampled_from(["UTC", "Asia/Tokyo", "Asia/Kathmandu"]), counts=st.lists(numbers))
     def begins(self, zone: str | None, other: str, counts: list[int]) -> None:
         self.begin(zone, counts)
@@ -153,8 +151,6 @@ class Searches(ServiceMachine):
         )
         found = self.client.search_codes(ATTRS, allocated_time=getattr(da, form)(day), limit=limit)
         assert list(map(as_row, found)) == rows[:limit]
-
-    # Another object.
 
     @rule(number=numbers, area=st.none() | st.integers(0, 3))
     def a_store_opens(self, number: int, area: int | None) -> None:
