@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 import dataaccess as da
 
@@ -23,8 +25,6 @@ _QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 def pytest_configure(config: pytest.Config) -> None:
     """PySpark before 4.2 leaves the sockets of `collect` to the garbage collector."""
-    import pyspark
-
     if pyspark.__version__.startswith(("4.0.", "4.1.")):
         ignored = "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
         config.addinivalue_line("filterwarnings", ignored)
@@ -65,8 +65,6 @@ def stranger() -> Iterator[da.Sandbox]:
 @pytest.fixture(scope="session")
 def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
-    from pyspark.sql import SparkSession
-
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
     os.environ |= {**_LOCAL, **own}
@@ -87,8 +85,9 @@ def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def read(spark: Any) -> Callable[..., Any]:
-    """Reads with these options, and columns if they are given."""
+def read(spark: Any, service: da.Sandbox) -> Callable[..., Any]:
+    """Reads with these options, and columns if they are given. The log of the service is empty."""
+    service.clear_requests()
 
     def read(schema: str | None = None, **options: object) -> Any:
         reader = spark.read.format("dataaccess").options(**options)
