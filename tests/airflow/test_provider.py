@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers_manager import ProvidersManager
 from scratch import READS_FORMS
 
 import dataaccess as da
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess.airflow import DataAccessHook
 from dataaccess.airflow.connection import base_url
@@ -30,8 +32,6 @@ class Given:
 
 
 def test_airflow_registers_the_provider() -> None:
-    from airflow.providers_manager import ProvidersManager
-
     manager = ProvidersManager()
     assert "dataaccess" in manager.providers
     hook = manager.hooks["dataaccess"]
@@ -44,8 +44,6 @@ def test_airflow_registers_the_provider() -> None:
 
 @pytest.mark.skipif(not READS_FORMS, reason="before 3.2, Airflow has no form of a provider: settings go into extra")
 def test_airflow_shows_the_form() -> None:
-    from airflow.providers_manager import ProvidersManager
-
     manager = ProvidersManager()
     sensitive = {name for name, widget in manager.connection_form_widgets.items() if widget.is_sensitive}
     assert {name for name in sensitive if "dataaccess" in name} == {"extra__dataaccess__proxy"}
@@ -53,8 +51,6 @@ def test_airflow_shows_the_form() -> None:
 
 
 def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
-    from dataaccess._client.settings import SETTINGS
-
     form = get_provider_info()["connection-types"][0]["conn-fields"]
     assert form.keys() == {name for name, spec in SETTINGS.items() if spec.is_usual} - {"base_url"}
     for name, field in form.items():

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import airflow.providers
 import pytest
 from airflow.sdk import DAG, Asset, ObjectStoragePath
 from dags import NO_DOUBTS, extras, run, tries
@@ -326,8 +327,6 @@ def test_other_google_connections_use_their_hook(
         file = tmp_path / name
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    import airflow.providers
-
     monkeypatch.setattr(airflow.providers, "__path__", [*airflow.providers.__path__, str(tmp_path / "providers")])
     monkeypatch.syspath_prepend(tmp_path)
     expected = {"google_bearer_token": "token-of-google.auth.transport.requests"}

@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import dataaccess as da
@@ -90,10 +92,6 @@ def postgres() -> Iterator[str]:
 
 def _connected(address: str) -> str:
     """Waits for the server."""
-    import time
-
-    import psycopg
-
     for _ in range(300):
         try:
             psycopg.connect(address).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,6 @@ def ids(service: da.Sandbox, days: Any) -> list[str]:
 
 def days_of(service: da.Sandbox) -> list[str]:
     """The days that were requested."""
-    import datetime as dt
-
     bodies: list[Any] = [request.body for request in service.requests]
     times = [condition["value"] for body in bodies for condition in body["filters"]["OR"][0]["AND"]]
     return sorted(str(dt.datetime.fromtimestamp(time / 1000, dt.UTC).date()) for time in times)
