@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,7 +25,6 @@ class Run:
         return {_name(task): str(task.state) for task in self.dag_run.get_task_instances()}
 
     def result(self, task_id: str) -> Any:
-        """The XCom that a task returned; of a mapped task a list."""
         return self.xcom(task_id, "return_value")
 
     def xcom(self, task_id: str, key: str) -> Any:
@@ -42,13 +41,7 @@ class Run:
 
 
 def example(name: str) -> Any:
-    """The DAG of an example."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)()
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))[name]()
 
 
 def register(dag: Any) -> None:
@@ -58,17 +51,11 @@ def register(dag: Any) -> None:
     try:
         from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
     except ImportError:  # before Airflow 3.2
-        from airflow.models import dagbag
-
-        DagBag, sync_bag_to_db = dagbag.DagBag, getattr(dagbag, "sync_bag_to_db", None)
+        from airflow.models.dagbag import DagBag, sync_bag_to_db
     bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
     bag.bag_dag(dag)
     DagBundlesManager().sync_bundles_to_db()
-    if sync_bag_to_db is None:  # before Airflow 3.1, whose file processor names the file
-        dag.relative_fileloc = dag.fileloc
-        bag.sync_to_db("dags-folder", None)
-    else:
-        sync_bag_to_db(bag, "dags-folder", None)
+    sync_bag_to_db(bag, "dags-folder", None)
 
 
 def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime | None = None) -> Run:
@@ -81,13 +68,11 @@ def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime 
 
 
 def tries(done: Any, task_id: str) -> int:
-    """How often a task was tried."""
     (task,) = [task for task in done.dag_run.get_task_instances() if task.task_id == task_id]
     return int(task.try_number)
 
 
 def extras(name: str) -> Any:
-    """The metadata of the last event of an asset."""
     from airflow.models.asset import AssetEvent, AssetModel
     from airflow.utils.session import create_session
     from sqlalchemy import select
@@ -100,7 +85,6 @@ def extras(name: str) -> Any:
 
 
 def query(statement: str) -> list[tuple[Any, ...]]:
-    """The rows of a query of files."""
     import duckdb
 
     found = duckdb.sql(statement)

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from airflow.sdk.execution_time import macros
 from dags import example
 from service import at_request
 
@@ -85,8 +86,6 @@ def test_the_example_scans_the_days_of_the_events(sandbox: da.Sandbox, monkeypat
     days = ("2024-01-15", "2024-01-17", "2024-01-16")
     events = [SimpleNamespace(extra={"from_trigger": True, "payload": {"day": day}}) for day in days]
     (task,) = dag.tasks
-    from airflow.sdk.execution_time import macros
-
     context: Any = {"triggering_asset_events": {asset.name: events}, "macros": macros, "dag": dag}
     window = task.render_template(task.allocated_time, context)
     assert da.filters.parse(window) == da.days("2024-01-15", "2024-01-18")

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 import pytest
-from airflow.sdk import Connection
+from airflow.sdk import BaseHook, Connection
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, DataAccessScanOperator, DataAccessSearchOperator
@@ -26,53 +26,39 @@ TOKEN = "Token123"
 @pytest.fixture(autouse=True)
 def of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections of the class that workers have, whose representation shows everything."""
-    from airflow.sdk import BaseHook
 
-    def get_connection(_: Any, conn_id: str) -> Connection:
+    async def aget_connection(conn_id: str) -> Connection:
         return CONNECTIONS[conn_id]
 
-    async def aget_connection(_: Any, conn_id: str) -> Connection:
-        return CONNECTIONS[conn_id]
-
-    monkeypatch.setattr(BaseHook, "get_connection", classmethod(get_connection))
-    monkeypatch.setattr(BaseHook, "aget_connection", classmethod(aget_connection))
+    monkeypatch.setattr(BaseHook, "get_connection", CONNECTIONS.__getitem__)
+    monkeypatch.setattr(BaseHook, "aget_connection", staticmethod(aget_connection))
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
 
 
-def connection(
-    conn_id: str, kind: str, extra: dict[str, Any], password: str | None = None, host: str | None = None
-) -> Connection:
-    login = "AK" if kind != "dataaccess" else None
-    return Connection(
-        conn_id=conn_id, conn_type=kind, login=login, password=password, host=host, extra=json.dumps(extra)
-    )
-
-
 PROXY: dict[str, Any] = {"proxy": f"http://u:{PASSWORD}@h", "headers": json.dumps({"X-Api-Key": KEY})}
-ELSEWHERE = "https://cdp.example.com"
 DOWN = {"endpoint_url": "http://127.0.0.1:1", "region_name": "us-east-1"}
+STORE = {"login": "AK", "password": KEY}
+SERVICE = {"password": TOKEN}
+ELSEWHERE = {"host": "https://cdp.example.com"}
+GIVEN: list[tuple[str, str, Any, dict[str, Any]]] = [
+    ("down", "aws", DOWN, STORE),
+    ("misspelled", "aws", {"role_arm": "x", "aws_session_token": KEY}, STORE),
+    ("azure", "wasb", {"nope": "x", "account_key": KEY}, STORE),
+    ("google", "google_cloud_platform", {"keyfile_dict": KEY, "scope": "x"}, STORE),
+    ("once", "dataaccess", {"retry_for": 0}, {}),
+    ("timeout", "dataaccess", {**PROXY, "timeout": "soon"}, SERVICE),
+    ("headers", "dataaccess", {"proxy": PROXY["proxy"], "headers": KEY}, SERVICE),
+    ("unknown", "dataaccess", {**PROXY, "pasword": KEY}, SERVICE),
+    ("foreign", "dataaccess", PROXY, ELSEWHERE),
+    ("refused", "dataaccess", {**PROXY, "timezone": "Nowhere"}, {**SERVICE, **ELSEWHERE}),
+    ("schema", "dataaccess", PROXY, {**SERVICE, "host": "http://h", "schema": "https"}),
+    ("login", "dataaccess", PROXY, {**SERVICE, "login": "me"}),
+    ("listed", "dataaccess", [KEY], {}),
+]
 CONNECTIONS = {
-    each.conn_id: each
-    for each in (
-        connection("down", "aws", DOWN, KEY),
-        connection("misspelled", "aws", {"role_arm": "x", "aws_session_token": KEY}, KEY),
-        connection("azure", "wasb", {"nope": "x", "account_key": KEY}, KEY),
-        connection("google", "google_cloud_platform", {"keyfile_dict": KEY, "scope": "x"}, KEY),
-        connection("once", "dataaccess", {"retry_for": 0}),
-        connection("timeout", "dataaccess", {**PROXY, "timeout": "soon"}, TOKEN),
-        connection("headers", "dataaccess", {"proxy": PROXY["proxy"], "headers": KEY}, TOKEN),
-        connection("unknown", "dataaccess", {**PROXY, "pasword": KEY}, TOKEN),
-        connection("foreign", "dataaccess", PROXY, None, ELSEWHERE),
-        connection("refused", "dataaccess", {**PROXY, "timezone": "Nowhere"}, TOKEN, ELSEWHERE),
-    )
+    name: Connection(conn_id=name, conn_type=kind, extra=json.dumps(extra), **fields)
+    for name, kind, extra, fields in GIVEN
 }
-CONNECTIONS["schema"] = Connection(
-    conn_id="schema", conn_type="dataaccess", host="http://h", schema="https", password=TOKEN, extra=json.dumps(PROXY)
-)
-CONNECTIONS["login"] = Connection(
-    conn_id="login", conn_type="dataaccess", login="me", password=TOKEN, extra=json.dumps(PROXY)
-)
-CONNECTIONS["listed"] = Connection(conn_id="listed", conn_type="dataaccess", extra=json.dumps([KEY]))
 CONNECTIONS["broken"] = Connection(conn_id="broken", conn_type="dataaccess", extra=f'{{"headers": {KEY}')
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.configuration import conf
 from airflow.sdk import DAG, Asset
 from dags import query, run, tries
 from service import at_request, wait_until
@@ -115,8 +116,6 @@ def test_the_token_is_nowhere(
     run(dag)
     sandbox.revoke(token)
     run(dag)
-
-    from airflow.configuration import conf
 
     database = Path(conf.get("database", "sql_alchemy_conn").removeprefix("sqlite:///"))
     stored = b"".join(path.read_bytes() for path in database.parent.glob("airflow.db*"))

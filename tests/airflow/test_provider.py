@@ -12,26 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers_manager import ProvidersManager
+from airflow.sdk import Connection
 from scratch import READS_FORMS
 
 import dataaccess as da
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess.airflow import DataAccessHook
 from dataaccess.airflow.connection import base_url
 from dataaccess.airflow.provider import get_provider_info
 
 
-class Given:
-    """A connection as Airflow reads it."""
-
-    def __init__(self, host: str | None, port: int | None = None, schema: str | None = None) -> None:
-        self.conn_id, self.host, self.port, self.schema = "cdp", host, port, schema
-        self.login = self.password = self.conn_type = None
+def given(host: str | None, port: int | None = None, schema: str | None = None) -> Connection:
+    return Connection(conn_id="cdp", conn_type=None, host=host, port=port, schema=schema)
 
 
 def test_airflow_registers_the_provider() -> None:
-    from airflow.providers_manager import ProvidersManager
-
     manager = ProvidersManager()
     assert "dataaccess" in manager.providers
     hook = manager.hooks["dataaccess"]
@@ -44,8 +41,6 @@ def test_airflow_registers_the_provider() -> None:
 
 @pytest.mark.skipif(not READS_FORMS, reason="before 3.2, Airflow has no form of a provider: settings go into extra")
 def test_airflow_shows_the_form() -> None:
-    from airflow.providers_manager import ProvidersManager
-
     manager = ProvidersManager()
     sensitive = {name for name, widget in manager.connection_form_widgets.items() if widget.is_sensitive}
     assert {name for name in sensitive if "dataaccess" in name} == {"extra__dataaccess__proxy"}
@@ -53,8 +48,6 @@ def test_airflow_shows_the_form() -> None:
 
 
 def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
-    from dataaccess._client.settings import SETTINGS
-
     form = get_provider_info()["connection-types"][0]["conn-fields"]
     assert form.keys() == {name for name, spec in SETTINGS.items() if spec.is_usual} - {"base_url"}
     for name, field in form.items():
@@ -62,18 +55,18 @@ def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("connection", "expected"),
     [
-        (Given("https://cdp.example.com"), "https://cdp.example.com"),
-        (Given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
-        (Given("cdp.example.com", 8080, "http"), "http://cdp.example.com:8080"),
-        (Given("https://cdp.example.com", None, "https"), "https://cdp.example.com"),
-        (Given("sandbox:demo"), "sandbox:demo"),
-        (Given(None), None),
+        (given("https://cdp.example.com"), "https://cdp.example.com"),
+        (given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
+        (given("cdp.example.com", 8080, "http"), "http://cdp.example.com:8080"),
+        (given("https://cdp.example.com", None, "https"), "https://cdp.example.com"),
+        (given("sandbox:demo"), "sandbox:demo"),
+        (given(None), None),
     ],
 )
-def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
-    assert base_url(Secret(given)) == expected
+def test_the_host_is_the_base_url(connection: Connection, expected: str | None) -> None:
+    assert base_url(Secret(connection)) == expected
 
 
 def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:

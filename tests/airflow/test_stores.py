@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import airflow.providers
 import pytest
 from airflow.sdk import DAG, Asset, ObjectStoragePath
 from dags import NO_DOUBTS, extras, run, tries
@@ -57,7 +58,6 @@ def aws(connect: Callable[..., str], store: Store) -> Callable[..., None]:
 
 
 def key_of(request: Request) -> str:
-    """The access key of the signature of a request."""
     found = re.search("Credential=([^/]+)/", request.headers["authorization"])
     assert found
     return found[1]
@@ -69,7 +69,6 @@ def keys_of(store: Store) -> set[str]:
 
 
 def options_of(place: Any) -> dict[str, str]:
-    """The options of the store of a folder."""
     options = located(place)[1]
     assert options is not None
     return options.options
@@ -327,8 +326,6 @@ def test_other_google_connections_use_their_hook(
         file = tmp_path / name
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    import airflow.providers
-
     monkeypatch.setattr(airflow.providers, "__path__", [*airflow.providers.__path__, str(tmp_path / "providers")])
     monkeypatch.syspath_prepend(tmp_path)
     expected = {"google_bearer_token": "token-of-google.auth.transport.requests"}

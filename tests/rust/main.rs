@@ -17,5 +17,3 @@ mod open_points;
 mod overload;
 mod sandbox;
 mod sandbox_streaming;
-
-mod support;

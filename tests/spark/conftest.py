@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 import dataaccess as da
 
@@ -23,8 +25,6 @@ _QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 def pytest_configure(config: pytest.Config) -> None:
     """PySpark before 4.2 leaves the sockets of `collect` to the garbage collector."""
-    import pyspark
-
     if pyspark.__version__.startswith(("4.0.", "4.1.")):
         ignored = "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
         config.addinivalue_line("filterwarnings", ignored)
@@ -38,7 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
-    """The service."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
@@ -51,7 +50,6 @@ def token(service: da.Sandbox) -> str:
 
 @pytest.fixture(scope="session")
 def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the event log."""
     return tmp_path_factory.mktemp("events")
 
 
@@ -65,8 +63,6 @@ def stranger() -> Iterator[da.Sandbox]:
 @pytest.fixture(scope="session")
 def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
-    from pyspark.sql import SparkSession
-
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
     os.environ |= {**_LOCAL, **own}
@@ -87,8 +83,9 @@ def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def read(spark: Any) -> Callable[..., Any]:
-    """Reads with these options, and columns if they are given."""
+def read(spark: Any, service: da.Sandbox) -> Callable[..., Any]:
+    """Reads with these options, and columns if they are given. The log of the service is empty."""
+    service.clear_requests()
 
     def read(schema: str | None = None, **options: object) -> Any:
         reader = spark.read.format("dataaccess").options(**options)
@@ -99,5 +96,4 @@ def read(spark: Any) -> Callable[..., Any]:
 
 @pytest.fixture
 def client(service: da.Sandbox) -> da.Client:
-    """A client of the same service, to compare with."""
     return service.client()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from support.pages import ROOT, blocks
 from sybil.example import Example
@@ -27,8 +28,6 @@ def test_the_pages_have_blocks() -> None:
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    import pyspark
-
     if any(name in block.parsed for name in SINCE_4_1) and pyspark.__version__.startswith("4.0."):
         pytest.skip("the block says that it needs Spark 4.1")
     monkeypatch.chdir(tmp_path)

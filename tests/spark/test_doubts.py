@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 
 import dataaccess as da
 from dataaccess.spark._doubts import Doubts
@@ -48,8 +49,6 @@ def first_line(error: BaseException) -> str:
 
 @pytest.mark.usefixtures("cut_off")
 def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read) -> None:
-    from pyspark.errors import PythonException
-
     with pytest.raises(PythonException) as caught:
         read(attrs="id", allocated_time=MONTH).count()
     line = first_line(caught.value)

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException, PythonException
 
 import dataaccess as da
 
@@ -34,9 +35,6 @@ def lines_of(error: Any) -> list[str]:
 def test_load_reports_a_wrong_option_and_sends_nothing(
     read: Read, service: da.Sandbox, options: dict[str, object], line: str
 ) -> None:
-    from pyspark.errors import AnalysisException
-
-    service.clear_requests()
     with pytest.raises(AnalysisException) as caught:
         read(**options)
     assert lines_of(caught.value)[-1].startswith(line)
@@ -56,9 +54,6 @@ def test_load_reports_a_wrong_option_and_sends_nothing(
 def test_a_wrong_column_fails_when_the_query_is_planned(
     read: Read, service: da.Sandbox, schema: str, argument: str, advised: str
 ) -> None:
-    from pyspark.errors import AnalysisException
-
-    service.clear_requests()
     with pytest.raises(AnalysisException) as caught:
         read(schema, allocated_time=da.on("2024-01-15")).count()
     line = lines_of(caught.value)[-1]
@@ -70,8 +65,6 @@ def test_a_wrong_column_fails_when_the_query_is_planned(
 
 
 def test_our_error_is_before_the_traceback_of_spark(read: Read, service: da.Sandbox) -> None:
-    from pyspark.errors import PythonException
-
     frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
     with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as at_read:
         frame.collect()
@@ -80,10 +73,7 @@ def test_our_error_is_before_the_traceback_of_spark(read: Read, service: da.Sand
 
 
 def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_path: Path) -> None:
-    from pyspark.errors import AnalysisException
-
     frame = read(allocated_time=da.on("2024-01-15"))
-    service.clear_requests()
     for mode in ("append", "overwrite"):
         with pytest.raises(AnalysisException) as caught:
             frame.write.format("dataaccess").mode(mode).save()

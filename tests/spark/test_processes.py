@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyspark.sql.types import LongType, StructField, StructType
 
 import dataaccess as da
+from dataaccess.spark import DataAccessSource
 
 Read = Callable[..., Any]
 
@@ -17,10 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 
 
 def reader(days: str, **options: str) -> Any:
-    from pyspark.sql.types import LongType, StructField, StructType
-
-    from dataaccess.spark import DataAccessSource
-
     source = DataAccessSource({"base_url": "sandbox:demo?until=2024-02-29", "allocated_time": days, **options})
     return source.reader(StructType([StructField("pool_id", LongType())]))
 
@@ -28,7 +26,6 @@ def reader(days: str, **options: str) -> Any:
 def test_each_process_has_one_client_for_all_its_tasks(read: Read, service: da.Sandbox) -> None:
     """The ids of the requests of a client begin alike."""
     frame = read(allocated_time=da.days("2024-01-01", "2024-01-21"))
-    service.clear_requests()
     # The next job has the clients of this one, unless Spark took other processes.
     for _ in range(2):
         frame.count()

@@ -9,8 +9,11 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from pyspark.errors import AnalysisException, PythonException
+from pyspark.sql.types import StringType, StructField, StructType
 
 import dataaccess as da
+from dataaccess.spark import DataAccessSource
 
 Read = Callable[..., Any]
 
@@ -61,8 +64,6 @@ def test_no_page_and_no_log_has_the_token(
 def test_a_refused_token_is_not_shown(
     read: Read, service: da.Sandbox, token: str, shown: Callable[[], str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from pyspark.errors import PythonException
-
     with service.fault("expired_token"), pytest.raises(PythonException, match="PermissionDeniedError") as caught:
         read(allocated_time=da.on("2024-01-15")).count()
     printed = capfd.readouterr()
@@ -72,8 +73,6 @@ def test_a_refused_token_is_not_shown(
 def test_an_option_with_a_token_is_refused_without_its_value(
     read: Read, shown: Callable[[], str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from pyspark.errors import AnalysisException
-
     with pytest.raises(AnalysisException, match=r"\bValidationError: token: ") as caught:
         read(allocated_time=da.on("2024-01-15"), token="tok-of-an-option")
     printed = capfd.readouterr()
@@ -90,8 +89,6 @@ def rows(spark: Any, options: str) -> int:
 
 
 def test_an_address_that_only_the_query_names_gets_no_request(spark: Any, stranger: da.Sandbox, token: str) -> None:
-    from pyspark.errors import AnalysisException
-
     for address in (stranger.base_url, "{}\\\\@{}".format(*[stranger.base_url] * 2)):
         with pytest.raises(AnalysisException, match=r"ValidationError: base_url: .*\bDATAACCESS_BASE_URL\b") as caught:
             rows(spark, f", base_url '{address}'")
@@ -102,8 +99,6 @@ def test_an_address_that_only_the_query_names_gets_no_request(spark: Any, strang
 
 @pytest.mark.parametrize("name", ["token", "token_file", "profile", "proxy", "ca_bundle", "allow_http", "headers"])
 def test_what_the_environment_of_spark_decides_is_no_option(spark: Any, service: da.Sandbox, name: str) -> None:
-    from pyspark.errors import AnalysisException
-
     service.clear_requests()
     with pytest.raises(AnalysisException, match=rf"ValidationError: {name}: .*\bDATAACCESS_{name.upper()}\b"):
         rows(spark, f", {name} '/etc/hostname'")
@@ -115,10 +110,6 @@ def test_the_token_file_of_the_environment_is_read(
     service: da.Sandbox, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process, as another environment would need another session."""
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    from dataaccess.spark import DataAccessSource
-
     path = tmp_path / "token"
     path.write_text(token)
     path.chmod(0o600)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
 
 import dataaccess as da
 from dataaccess.types import Schema
@@ -118,8 +120,6 @@ def test_many_requests_share_partitions(read: Read, client: da.Client) -> None:
 
 
 def test_a_stream_is_refused_in_words(read: Read, spark: Any) -> None:
-    from pyspark.errors import StreamingQueryException
-
     options = {"allocated_time": da.on("2024-01-15")}
     stream = spark.readStream.format("dataaccess").options(**options).load().writeStream.format("noop")
     with pytest.raises(StreamingQueryException, match=r"\bConfigError: .*\bstream\b"):
@@ -130,7 +130,6 @@ THREE_DAYS = da.days("2024-01-15", "2024-01-18")
 
 
 def counts(client: da.Client) -> dict[dt.date, int]:
-    """The rows of each of the three days."""
     days = [dt.date(2024, 1, day) for day in (15, 16, 17)]
     return {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in days}
 
@@ -180,9 +179,6 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
 def test_a_wrong_column_of_the_request_is_an_error(
     read: Read, service: da.Sandbox, schema: str | None, options: dict[str, object], named: str
 ) -> None:
-    from pyspark.errors import AnalysisException
-
-    service.clear_requests()
     with pytest.raises(AnalysisException, match=rf"\bdataaccess\.ValidationError: {named}"):
         read(schema, **options).count()
     assert service.requests == []
@@ -252,14 +248,11 @@ def test_a_frame_used_twice_has_all_rows(frame: Any, rows: list[tuple[str, int, 
 
 
 def test_each_use_requests_the_days_of_the_options(frame: Any, service: da.Sandbox) -> None:
-    service.clear_requests()
     frame.where("day = '2024-01-15' and code_status = 4").count()
     assert len(service.requests) == 3
 
 
 def test_the_service_learns_that_spark_asks(spark: Any, service: da.Sandbox) -> None:
-    import pyspark
-
     service.clear_requests()
     spark.read.format("dataaccess").option("allocated_time", "on('2024-01-15')").load().count()
     expected = f") spark/{'.'.join(pyspark.__version__.split('.')[:2])}"

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 
 import dataaccess as da
 
@@ -32,7 +33,6 @@ INEXACT = {
 
 @pytest.fixture(scope="session")
 def items(service: da.Sandbox) -> None:
-    """Items of an object, by name."""
     types = {"name": "string", "visits": "int64", "born": "timestamp", "price": "float64", "account": "string"}
     service.declare("invoice", 9, types)  # type: ignore[arg-type] # a dict of these
     service.load("invoice", [EXACT, {"name": "i-2"}, INEXACT])
@@ -72,8 +72,6 @@ def test_int_date_and_decimal_have_the_exact_values(read: Read) -> None:
     ],
 )
 def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, column: str, advised: str) -> None:
-    from pyspark.errors import PythonException
-
     name, kind = column.split(" ")
     with pytest.raises(PythonException) as caught:
         read(f"name string, {column}", **of("i-3")).collect()

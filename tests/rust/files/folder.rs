@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::{Int64Array, RecordBatch};
@@ -11,36 +10,27 @@ use dataaccess::error::Result;
 use dataaccess::files::{Complete, Footer, Location, Parquet, RowMemory, Writer};
 use dataaccess::folder::{self, Names, PartName};
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// A folder of its own that ends with the test.
-pub struct Folder(PathBuf);
+pub struct Folder(TempDir);
 
 impl Folder {
     pub fn new() -> Self {
-        static FOLDERS: AtomicU32 = AtomicU32::new(0);
-        let name = format!("dataaccess-files-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        let mut builder = fs::DirBuilder::new();
+        let mut builder = tempfile::Builder::new();
         // Whatever the mask: the folder of a run must not be writable by others.
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).unwrap();
-        Self(folder)
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        Self(builder.tempdir().unwrap())
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
+        self.path().join(name)
     }
 }
 
@@ -56,7 +46,8 @@ pub const HIDDEN: &str = ".dataaccess";
 
 /// Waits for what a folder does.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(future)
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+    RUNTIME.block_on(future)
 }
 
 fn at(path: &Path) -> Location {
@@ -91,14 +82,7 @@ pub trait Published {
 
 impl Published for Complete {
     fn published(self) -> Result<u64> {
-        static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
-        // A test may be in a runtime already.
-        std::thread::scope(|scope| {
-            scope
-                .spawn(|| RUNTIME.block_on(async { self.publish().await.map(|published| published.bytes) }))
-                .join()
-                .unwrap()
-        })
+        wait(self.publish()).map(|published| published.bytes)
     }
 }
 

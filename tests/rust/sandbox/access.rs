@@ -8,23 +8,17 @@ use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Clock, Options};
 use serde_json::{Value, json};
 
-use crate::support::Controlled as _;
-
-use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, condition, customers, demo};
+use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, customers, demo, export};
 
 const DENIED: &str =
     r#"{"code":301,"message":"Permission denied","data":"You don't have permission to access this request!"}"#;
-
-fn export() -> Value {
-    json!({"scope": "download", "exportId": 5_637_051})
-}
 
 fn some_codes() -> Value {
     codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")])
 }
 
 fn some_customers() -> Value {
-    customers(&[vec![condition("customer_id", "string", "matches", &json!(["demo-customer-0001"]))]])
+    customers(&["customer_id"], Some("demo-customer-0001"))
 }
 
 #[test]
@@ -36,10 +30,7 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
         Clock::new(move || start + Duration::from_secs(seconds.load(Ordering::SeqCst)))
     };
     let service = Service::start(Options { clock, ..demo() });
-    let issue = |scopes: &[&str], lifetime: Option<u64>| {
-        let token = service.sandbox.issue_token(scopes, lifetime);
-        format!("Authorization: Bearer {token}")
-    };
+    let issue = |scopes: &[&str], lifetime| format!("Authorization: Bearer {}", service.issue_token(scopes, lifetime));
     for (path, scope, other, body) in [
         (DOWNLOAD, "download", "item", export()),
         (SEARCH, "item", "download", some_codes()),
@@ -51,7 +42,8 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
         assert_eq!(send(&expiring).status, 200);
         assert_eq!(send(&revoked).status, 200);
         seconds.fetch_add(60, Ordering::SeqCst);
-        assert!(service.sandbox.revoke(revoked.strip_prefix("Authorization: Bearer ").unwrap()));
+        let token = json!({"token": revoked.strip_prefix("Authorization: Bearer ")}).to_string();
+        assert_eq!(service.control("POST /tokens/revoke", &token)["revoked"], true);
         let bad = [
             expiring,
             revoked,
@@ -82,32 +74,25 @@ fn a_token_without_permission_learns_nothing_of_its_mistakes() {
     }
 }
 
+/// The statuses of a search of codes, one of customers and a download with a token of one scope.
+fn statuses(service: &Service, scope: &str) -> [u16; 3] {
+    let token = format!("Authorization: Bearer {}", service.issue_token(&[scope], None));
+    [(SEARCH, some_codes()), (SEARCH, some_customers()), (DOWNLOAD, export())]
+        .map(|(path, body)| service.post_as(&token, path, &body.to_string()).status)
+}
+
 #[test]
 fn each_scope_opens_its_own_operations() {
     let service = Service::demo();
-    let statuses = |scope: &str| {
-        let token = service.sandbox.issue_token(&[scope], None);
-        let send = |path: &str, body: Value| {
-            service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
-        };
-        [send(SEARCH, some_codes()), send(SEARCH, some_customers()), send(DOWNLOAD, export())]
-    };
-    assert_eq!(statuses("item"), [200, 200, 403]);
-    assert_eq!(statuses("download"), [403, 403, 200]);
+    assert_eq!(statuses(&service, "item"), [200, 200, 403]);
+    assert_eq!(statuses(&service, "download"), [403, 403, 200]);
 }
 
 #[test]
 fn the_open_scopes_can_be_switched() {
     let switches = Switches { generic_scope: "read".into(), download_scope: "segment".into(), ..Switches::default() };
     let service = Service::start(Options { switches, ..demo() });
-    let statuses = |scope: &str| {
-        let token = service.sandbox.issue_token(&[scope], None);
-        let send = |path: &str, body: Value| {
-            service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
-        };
-        [send(SEARCH, some_codes()), send(SEARCH, some_customers()), send(DOWNLOAD, export())]
-    };
-    assert_eq!(statuses("item"), [200, 403, 403]);
-    assert_eq!(statuses("read"), [403, 200, 403]);
-    assert_eq!(statuses("segment"), [403, 403, 200]);
+    assert_eq!(statuses(&service, "item"), [200, 403, 403]);
+    assert_eq!(statuses(&service, "read"), [403, 200, 403]);
+    assert_eq!(statuses(&service, "segment"), [403, 403, 200]);
 }

@@ -4,15 +4,13 @@ use std::io::{ErrorKind, Read};
 
 use serde_json::json;
 
-use crate::support::{Controlled as _, send, unchunked};
-
-use super::wire::{SEARCH, Service, allocated_time, codes};
+use super::wire::{Service, allocated_time, codes, unchunked};
 
 /// As much of the body as came, and how the connection ended: properly, or by a reset.
 fn taken(service: &Service) -> (Vec<u8>, Option<ErrorKind>) {
-    let body = codes(&json!(["id", "name"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]).to_string();
+    let body = codes(&json!(["id", "name"]), &[allocated_time("after_date", "2024-01-01T00:00:00Z")]);
     let mut bytes = Vec::new();
-    let end = send(&service.sandbox, SEARCH, "", &body).read_to_end(&mut bytes).err().map(|error| error.kind());
+    let end = service.search(&body).read_to_end(&mut bytes).err().map(|error| error.kind());
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
     assert!(bytes.starts_with(b"HTTP/1.1 200 OK\r\n"));
     let rest = &bytes[head + 4..];
@@ -28,7 +26,7 @@ fn a_reset_or_a_cut_sends_so_many_bytes_and_no_more() {
     assert!(end.is_none() && whole.len() > 200_000, "{}", whole.len());
     for after in [0, 1, 17, 5_000, whole.len() - 1] {
         for (kind, end) in [("reset", Some(ErrorKind::ConnectionReset)), ("cut", None)] {
-            let _fault = service.sandbox.begin(&json!({"kind": kind, "after_bytes": after}));
+            let _fault = service.begin(&json!({"kind": kind, "after_bytes": after}));
             assert_eq!(taken(&service), (whole[..after].to_vec(), end), "{kind} {after}");
         }
     }

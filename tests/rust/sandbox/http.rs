@@ -1,12 +1,9 @@
 //! The HTTP surface: paths, methods, sizes, and who may speak to the service at all.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::sync::LazyLock;
 
-use serde_json::json;
-
-use super::wire::{DOWNLOAD, Reply, SEARCH, Service};
+use super::wire::{DOWNLOAD, Reply, SEARCH, Service, export};
 
 static SERVICE: LazyLock<Service> = LazyLock::new(Service::demo);
 
@@ -14,16 +11,14 @@ fn host() -> String {
     format!("Host: {}", SERVICE.address())
 }
 
-/// The lines of host and token.
 fn bearer() -> String {
-    format!("{}\r\nAuthorization: Bearer {}", host(), SERVICE.token)
+    format!("Authorization: Bearer {}", SERVICE.token)
 }
 
 #[test]
 fn only_local_names_are_served() {
     let port = SERVICE.address().rsplit(':').next().unwrap();
-    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
-    let bearer = format!("Authorization: Bearer {}", SERVICE.token);
+    let (body, bearer) = (export().to_string(), bearer());
     let send = |host: &str| SERVICE.request(&format!("POST {DOWNLOAD}"), &[host, &bearer], &body);
     for host in ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"] {
         assert_eq!(send(&format!("Host: {host}:{port}")).status, 200, "{host}");
@@ -47,8 +42,7 @@ fn only_local_names_are_served() {
 
 #[test]
 fn only_its_own_origin_is_served() {
-    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
-    let bearer = format!("Authorization: Bearer {}", SERVICE.token);
+    let (body, bearer) = (export().to_string(), bearer());
     let send = |origin: &str| {
         SERVICE.request(&format!("POST {DOWNLOAD}"), &[&host(), &bearer, &format!("Origin: {origin}")], &body)
     };
@@ -64,14 +58,15 @@ fn only_its_own_origin_is_served() {
 #[test]
 fn a_body_is_measured_as_it_is_read() {
     let mut stream = SERVICE.connect();
-    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", bearer()).unwrap();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n", host(), bearer())
+        .unwrap();
     let chunk = vec![b' '; 64 * 1024];
     for _ in 0..80 {
         write!(stream, "{:x}\r\n", chunk.len()).unwrap();
         stream.write_all(&chunk).unwrap();
         stream.write_all(b"\r\n").unwrap();
     }
-    read_reply(stream).refuses(413, "larger than 4194304 bytes");
+    Reply::read(stream).refuses(413, "larger than 4194304 bytes");
 }
 
 #[test]
@@ -83,7 +78,7 @@ fn who_sends_on_after_a_refusal_still_reads_it() {
         write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\n{headers}\r\nContent-Length: {length}\r\n\r\n", host())
             .unwrap();
         stream.write_all(&body).unwrap_or_else(|problem| panic!("{headers}: {problem}"));
-        assert!([413, 415, 403].contains(&read_reply(stream).status));
+        assert!([413, 415, 403].contains(&Reply::read(stream).status));
     }
 }
 
@@ -113,17 +108,10 @@ fn a_head_that_is_none_or_too_large_is_refused() {
     }
 }
 
-/// The response on a connection that is closed after it.
-fn read_reply(mut stream: TcpStream) -> Reply {
-    let mut said = String::new();
-    stream.read_to_string(&mut said).expect("a response up to its end");
-    Reply::parse(said.as_bytes())
-}
-
 #[test]
 fn a_body_of_a_declared_size_too_large_is_refused_unread() {
     let mut stream = SERVICE.connect();
-    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: 4194305\r\n\r\n", bearer()).unwrap();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\n{}\r\nContent-Length: 4194305\r\n\r\n", host(), bearer()).unwrap();
     let mut response = vec![0; 4096];
     let read = stream.read(&mut response).unwrap();
     Reply::parse(&response[..read]).refuses(413, "larger than 4194304 bytes");

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use dataaccess::sandbox::{Clock, Options};
-use serde_json::json;
 
-use super::wire::{DOWNLOAD, Service, demo};
+use super::wire::{DOWNLOAD, Service, demo, export};
 
 #[test]
 fn a_panic_is_a_response_and_the_service_continues() {
@@ -21,10 +20,9 @@ fn a_panic_is_a_response_and_the_service_continues() {
         })
     };
     let service = Service::start(Options { clock, ..demo() });
-    let body = json!({"scope": "download", "exportId": 5_637_051});
     for _ in 0..10 {
         broken.store(true, Ordering::SeqCst);
-        service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to respond");
+        service.post(DOWNLOAD, &export()).refuses(500, "the sandbox failed to respond");
     }
-    assert_eq!(service.post(DOWNLOAD, &body).status, 200);
+    assert_eq!(service.post(DOWNLOAD, &export()).status, 200);
 }

@@ -4,9 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
 use dataaccess::error::Kind;
 use dataaccess::sandbox::{Access, Options, Sandbox};
-use serde_json::json;
 
-use super::wire::{DOWNLOAD, Service, demo};
+use super::wire::{DOWNLOAD, Service, demo, export};
 
 const TOKEN: &str = "a-token-of-ones-own-of-32-characters";
 const ADMIN_TOKEN: &str = "an-admin-token-of-ones-own-likewise";
@@ -63,10 +62,9 @@ fn remote_access_needs_permission_and_two_given_tokens() {
 fn whoever_is_allowed_addresses_it_by_a_name_it_was_given_or_its_address() {
     let service = start(remote(Some(TOKEN))).unwrap();
     assert!(service.address().starts_with("127.0.0.1:"), "{}", service.address());
-    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
     let send = |host: &str, token: &str| {
         let headers = [format!("Host: {host}"), format!("Authorization: Bearer {token}")];
-        service.request(&format!("POST {DOWNLOAD}"), &[&headers[0], &headers[1]], &body)
+        service.request(&format!("POST {DOWNLOAD}"), &headers.each_ref().map(String::as_str), &export().to_string())
     };
     for host in ["localhost", "127.0.0.1:80", "sandbox.example.com", "SANDBOX.example.com:8080"] {
         assert_eq!(send(host, TOKEN).status, 200, "{host}");
