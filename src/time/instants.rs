@@ -100,10 +100,6 @@ mod tests {
         Zone::try_new(name).expect("a known zone")
     }
 
-    fn instant(name: &str, text: &str) -> String {
-        zone(name).instant_of(text).expect("a time").to_string()
-    }
-
     #[test]
     fn a_text_is_a_time_of_the_zone() {
         for (name, text, expected) in [
@@ -111,17 +107,10 @@ mod tests {
             ("Asia/Ho_Chi_Minh", "2024-01-31 03:00:00", "2024-01-30T20:00:00Z"),
             ("Europe/Berlin", "2024-07-01 12:00:00", "2024-07-01T10:00:00Z"),
             ("Asia/Kolkata", "2024-01-31 05:29:59", "2024-01-30T23:59:59Z"),
-        ] {
-            assert_eq!(instant(name, text), expected, "{name} {text}");
-        }
-        assert_eq!(zone("UTC").instant_of("2024-01-31"), None);
-    }
-
-    #[test]
-    fn a_repeated_time_is_the_earlier_one_and_a_skipped_one_the_end_of_the_gap() {
-        for (name, text, expected) in [
+            // A repeated time is the earlier one.
             ("Europe/Berlin", "2024-10-27 02:30:00", "2024-10-27T00:30:00Z"),
             ("Europe/Berlin", "2024-10-27 03:00:00", "2024-10-27T02:00:00Z"),
+            // A skipped one is the end of the gap.
             ("Europe/Berlin", "2024-03-31 01:59:59", "2024-03-31T00:59:59Z"),
             ("Europe/Berlin", "2024-03-31 02:00:00", "2024-03-31T01:00:00Z"),
             ("Europe/Berlin", "2024-03-31 02:30:00", "2024-03-31T01:00:00Z"),
@@ -129,8 +118,10 @@ mod tests {
             // A whole day was skipped.
             ("Pacific/Apia", "2011-12-30 12:00:00", "2011-12-30T10:00:00Z"),
         ] {
-            assert_eq!(instant(name, text), expected, "{name} {text}");
+            let instant = zone(name).instant_of(text).map(|instant| instant.to_string());
+            assert_eq!(instant.as_deref(), Some(expected), "{name} {text}");
         }
+        assert_eq!(zone("UTC").instant_of("2024-01-31"), None);
     }
 
     #[test]

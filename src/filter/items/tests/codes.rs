@@ -1,6 +1,6 @@
 //! Promotion codes, whose filters have a shape of their own.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ItemsArguments, body, checked, codes, columns, raw, refuses};
 use crate::filter::tests::{after, all, any, before, col, expression, input, matches, problem, problems};
@@ -29,37 +29,26 @@ fn a_search_of_promotion_codes_takes_the_shape_of_4_2() {
 }
 
 #[test]
-fn a_body_for_codes_is_ordered_and_completed() {
-    let where_clause = raw(&json!([
-        {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "type": 2},
-        {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3], "extendValue": []},
-    ]));
-    assert_eq!(
-        body(codes(where_clause))["filters"],
-        json!({"OR": [{"AND": [
-            {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "value": [3],
-             "extendValue": []},
-            {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "equals",
-             "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
-        ]}]})
-    );
-}
-
-#[test]
-fn a_body_for_codes_may_have_a_value_type() {
-    let where_clause = raw(&json!([
-        {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3], "value_type": "normal"},
-        {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01"},
-    ]));
-    assert_eq!(
-        body(codes(where_clause))["filters"],
-        json!({"OR": [{"AND": [
-            {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "value_type": "normal",
-             "value": [3], "extendValue": []},
-            {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "equals",
-             "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
-        ]}]})
-    );
+fn a_body_for_codes_is_ordered_and_completed_and_may_have_a_value_type() {
+    for more in [json!({"extendValue": []}), json!({"value_type": "normal"})] {
+        let status = |own: Value| {
+            let fields = json!({"column": "code_status", "data_type": "number", "operator": "matches", "value": [3]});
+            let parts = [fields, more.clone(), own].into_iter().filter_map(|part| part.as_object().cloned());
+            parts.flatten().collect::<Value>()
+        };
+        let where_clause = raw(&json!([
+            {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "type": 2},
+            status(json!({})),
+        ]));
+        assert_eq!(
+            body(codes(where_clause))["filters"],
+            json!({"OR": [{"AND": [
+                status(json!({"type": 2, "extendValue": []})),
+                {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "equals",
+                 "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
+            ]}]})
+        );
+    }
 }
 
 #[test]
