@@ -161,29 +161,9 @@ mod tests {
 
     #[test]
     fn numbers_are_compared_by_value_and_without_rounding() {
-        let ascending = [
-            json!(null),
-            json!(-1e300),
-            json!(i64::MIN),
-            json!(-1.5),
-            json!(-1),
-            json!(0),
-            json!(0.5),
-            json!(4),
-            json!(4.5),
-            json!(9_007_199_254_740_992_i64),
-            json!(9_007_199_254_740_993_i64),
-            json!(i64::MAX),
-            json!(u64::MAX),
-            json!(""),
-            json!("10"),
-            json!("9"),
-            json!("a"),
-            json!("ñ"),
-            json!("\u{ffff}"),
-            json!("🎁"),
-        ];
-        let values = ascending.map(Value::from);
+        let ascending = r#"[null, -1e300, -9223372036854775808, -1.5, -1, 0, 0.5, 4, 4.5, 9007199254740992,
+            9007199254740993, 9223372036854775807, 18446744073709551615, "", "10", "9", "a", "ñ", "\uffff", "🎁"]"#;
+        let values = row(serde_json::from_str(ascending).unwrap());
         for (index, one) in values.iter().enumerate() {
             for (other_index, other) in values.iter().enumerate() {
                 assert_eq!(one.cmp(other), index.cmp(&other_index), "{one:?} {other:?}");

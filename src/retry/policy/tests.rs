@@ -27,12 +27,6 @@ fn back_off_grows_with_the_time_of_failing_up_to_the_cap() {
 }
 
 #[test]
-fn nothing_is_retried_for_no_time() {
-    assert!(Call::new(Policy::new(MINUTE), true).after(server()).is_ok());
-    assert!(Call::new(Policy::new(Duration::ZERO), true).after(server()).is_err());
-}
-
-#[test]
 fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
     let policy = Policy::new(MINUTE);
     let patient = policy.patient_at_first();
@@ -47,19 +41,27 @@ fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
 }
 
 #[test]
-fn a_permanent_failure_is_not_retried() {
-    for remedy in [Remedy::None, Remedy::NewToken] {
-        assert!(Call::new(Policy::new(MINUTE), true).after(failure(Kind::PermissionDenied, remedy)).is_err());
-    }
-}
-
-#[test]
-fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
-    for (kind, idempotent, is_retried) in
-        [(Kind::ConnectionLost, false, false), (Kind::ConnectionLost, true, true), (Kind::Connect, false, true)]
-    {
-        let mut call = Call::new(Policy::new(MINUTE), idempotent);
-        assert_eq!(call.after(failure(kind, Remedy::BackOff)).is_ok(), is_retried, "{kind:?}");
+fn a_first_failure_is_retried_if_it_may_pass_in_the_time_left_and_may_be_sent_twice() {
+    let lost = || failure(Kind::ConnectionLost, Remedy::BackOff);
+    let refused = || failure(Kind::Connect, Remedy::BackOff);
+    let denied = |remedy| failure(Kind::PermissionDenied, remedy);
+    let (no_time, short, long) = (Duration::ZERO, Duration::from_millis(200), 5 * MINUTE);
+    for (failure, idempotent, retry_for, left, is_retried) in [
+        (server(), true, MINUTE, long, true),
+        (server(), true, no_time, long, false),
+        (server(), true, MINUTE, short, false),
+        (denied(Remedy::None), true, MINUTE, long, false),
+        (denied(Remedy::NewToken), true, MINUTE, long, false),
+        (lost(), true, MINUTE, long, true),
+        (lost(), false, MINUTE, long, false),
+        (refused(), false, MINUTE, long, true),
+        (stale(), true, no_time, long, false),
+        (stale(), false, MINUTE, long, false),
+        (stale(), true, MINUTE, no_time, false),
+    ] {
+        let shown = format!("{failure:?} {idempotent} {retry_for:?} {left:?}");
+        let mut call = Call { left, ..Call::new(Policy::new(retry_for), idempotent) };
+        assert_eq!(call.after(failure).is_ok(), is_retried, "{shown}");
     }
 }
 
@@ -96,19 +98,6 @@ fn one_retry_of_a_request_on_a_stale_connection_is_free() {
     let mut call = Call::new(Policy::new(MINUTE), true);
     assert_eq!(call.after(stale()).expect("again"), Duration::ZERO);
     assert!(call.after(stale()).is_ok_and(|delay| !delay.is_zero()));
-}
-
-#[test]
-fn nothing_is_free_without_time_or_idempotence() {
-    assert!(Call::new(Policy::new(Duration::ZERO), true).after(stale()).is_err());
-    assert!(Call::new(Policy::new(MINUTE), false).after(stale()).is_err());
-    assert!(Call { left: Duration::ZERO, ..Call::new(Policy::new(MINUTE), true) }.after(stale()).is_err());
-}
-
-#[test]
-fn a_delay_longer_than_the_time_left_is_not_begun() {
-    let mut call = Call { left: Duration::from_millis(200), ..Call::new(Policy::new(MINUTE), true) };
-    assert!(call.after(server()).is_err());
 }
 
 #[test]
