@@ -29,7 +29,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _database() -> None:
-    """An empty database of Airflow."""
     from airflow.utils.db import initdb
 
     initdb()
@@ -81,13 +80,11 @@ def connect(sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def token(connect: Any) -> str:
-    """A new token of the default connection."""
     made: str = connect()
     return made
 
 
 @pytest.fixture
 def dag(request: pytest.FixtureRequest) -> DAG:
-    """A DAG with the name of the test."""
     params = {"day": "2024-01-15", "name": "codes", "export_id": 0}
     return DAG(re.sub(r"\W+", "-", request.node.name), schedule=None, params=params)

@@ -25,7 +25,6 @@ class Run:
         return {_name(task): str(task.state) for task in self.dag_run.get_task_instances()}
 
     def result(self, task_id: str) -> Any:
-        """The XCom that a task returned; of a mapped task a list."""
         return self.xcom(task_id, "return_value")
 
     def xcom(self, task_id: str, key: str) -> Any:
@@ -42,7 +41,6 @@ class Run:
 
 
 def example(name: str) -> Any:
-    """The DAG of an example."""
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))[name]()
 
 
@@ -70,13 +68,11 @@ def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime 
 
 
 def tries(done: Any, task_id: str) -> int:
-    """How often a task was tried."""
     (task,) = [task for task in done.dag_run.get_task_instances() if task.task_id == task_id]
     return int(task.try_number)
 
 
 def extras(name: str) -> Any:
-    """The metadata of the last event of an asset."""
     from airflow.models.asset import AssetEvent, AssetModel
     from airflow.utils.session import create_session
     from sqlalchemy import select
@@ -89,7 +85,6 @@ def extras(name: str) -> Any:
 
 
 def query(statement: str) -> list[tuple[Any, ...]]:
-    """The rows of a query of files."""
     import duckdb
 
     found = duckdb.sql(statement)

@@ -42,7 +42,6 @@ class Month:
     """The service, its clock, and the DAG."""
 
     def __init__(self, folder: Path, connect: Callable[..., str], service: da.Sandbox) -> None:
-        """Before the first night."""
         self.folder, self.service, self.night = folder, service, 0
         self.platform = ChangedResponses(service)
         self.rows: dict[str, dict[str, Any]] = {}
@@ -70,12 +69,10 @@ class Month:
         return f"days('{self.day(ago)}', '{self.day(-1)}')"
 
     def load(self, day: str, name: str, count: int) -> None:
-        """New codes of a day."""
         new = [{"id": f"{day}-{name}-{n}", "allocated_time": f"{day} 09:00:00", "code_status": 3} for n in range(count)]
         self.put(new)
 
     def put(self, rows: list[dict[str, Any]]) -> None:
-        """New or changed codes."""
         self.rows |= {row["id"]: row for row in rows}
         self.service.load("promotion_code", rows, replace=True)
 
@@ -125,7 +122,6 @@ class Month:
         return {day for day in wanted.keys() | found.keys() if wanted.get(day, set()) != found.get(day, set())}
 
     def parts(self) -> dict[str, bytes]:
-        """The files."""
         return {str(path): path.read_bytes() for path in self.folder.glob("day=*/*.parquet")}
 
     def fails(self, **arguments: Any) -> Run:

@@ -238,7 +238,6 @@ def wait(airflow: Airflow, run: str, dag: str) -> None:
         return state if state in ("success", "failed") else None
 
     def states() -> list[tuple[str, int, str]]:
-        """Each task with its index and its state."""
         return [(task["task_id"], task["map_index"], task["state"]) for task in tasks(airflow, run, dag)]
 
     state = wait_for("the end of the run", ended, 300, states)
@@ -246,7 +245,6 @@ def wait(airflow: Airflow, run: str, dag: str) -> None:
 
 
 def assert_nowhere(token: str, folder: Path) -> None:
-    """The token is in no log, no database and no file of Airflow."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".log" for path in files)
     assert any(path.name == "airflow.db" for path in files)

@@ -57,7 +57,6 @@ def aws(connect: Callable[..., str], store: Store) -> Callable[..., None]:
 
 
 def key_of(request: Request) -> str:
-    """The access key of the signature of a request."""
     found = re.search("Credential=([^/]+)/", request.headers["authorization"])
     assert found
     return found[1]
@@ -69,7 +68,6 @@ def keys_of(store: Store) -> set[str]:
 
 
 def options_of(place: Any) -> dict[str, str]:
-    """The options of the store of a folder."""
     options = located(place)[1]
     assert options is not None
     return options.options

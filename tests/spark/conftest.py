@@ -38,7 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
-    """The service."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
@@ -51,7 +50,6 @@ def token(service: da.Sandbox) -> str:
 
 @pytest.fixture(scope="session")
 def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the event log."""
     return tmp_path_factory.mktemp("events")
 
 
@@ -98,5 +96,4 @@ def read(spark: Any, service: da.Sandbox) -> Callable[..., Any]:
 
 @pytest.fixture
 def client(service: da.Sandbox) -> da.Client:
-    """A client of the same service, to compare with."""
     return service.client()

@@ -130,7 +130,6 @@ THREE_DAYS = da.days("2024-01-15", "2024-01-18")
 
 
 def counts(client: da.Client) -> dict[dt.date, int]:
-    """The rows of each of the three days."""
     days = [dt.date(2024, 1, day) for day in (15, 16, 17)]
     return {day: len(client.search_codes(["id"], allocated_time=da.on(day))) for day in days}
 

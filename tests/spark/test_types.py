@@ -33,7 +33,6 @@ INEXACT = {
 
 @pytest.fixture(scope="session")
 def items(service: da.Sandbox) -> None:
-    """Items of an object, by name."""
     types = {"name": "string", "visits": "int64", "born": "timestamp", "price": "float64", "account": "string"}
     service.declare("invoice", 9, types)  # type: ignore[arg-type] # a dict of these
     service.load("invoice", [EXACT, {"name": "i-2"}, INEXACT])
