@@ -105,8 +105,8 @@ mod tests {
 
     use super::*;
     use crate::filter::codes::{self, CodesArguments};
-    use crate::filter::items::{self, ItemsArguments};
-    use crate::filter::tests::{any, equals, expression, input, matches};
+    use crate::filter::items;
+    use crate::filter::tests::{any, customers, equals, expression, input, matches};
     use crate::filter::{Comparison, InputValue, Method};
     use crate::time::Calendar;
 
@@ -122,13 +122,7 @@ mod tests {
     }
 
     fn items(where_clause: InputValue) -> Search {
-        let arguments = ItemsArguments {
-            item_type_name: InputValue::text("customer"),
-            attrs: input(json!(["customer_id"])),
-            where_clause,
-            ..ItemsArguments::default()
-        };
-        items::check(arguments, &Calendar::default()).expect("a valid request")
+        items::check(customers(where_clause), &Calendar::default()).expect("a valid request")
     }
 
     /// The column and value of each condition but the time, of each part.

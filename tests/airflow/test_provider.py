@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from airflow.providers_manager import ProvidersManager
+from airflow.sdk import Connection
 from scratch import READS_FORMS
 
 import dataaccess as da
@@ -23,12 +24,8 @@ from dataaccess.airflow.connection import base_url
 from dataaccess.airflow.provider import get_provider_info
 
 
-class Given:
-    """A connection as Airflow reads it."""
-
-    def __init__(self, host: str | None, port: int | None = None, schema: str | None = None) -> None:
-        self.conn_id, self.host, self.port, self.schema = "cdp", host, port, schema
-        self.login = self.password = self.conn_type = None
+def given(host: str | None, port: int | None = None, schema: str | None = None) -> Connection:
+    return Connection(conn_id="cdp", conn_type=None, host=host, port=port, schema=schema)
 
 
 def test_airflow_registers_the_provider() -> None:
@@ -58,18 +55,18 @@ def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("connection", "expected"),
     [
-        (Given("https://cdp.example.com"), "https://cdp.example.com"),
-        (Given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
-        (Given("cdp.example.com", 8080, "http"), "http://cdp.example.com:8080"),
-        (Given("https://cdp.example.com", None, "https"), "https://cdp.example.com"),
-        (Given("sandbox:demo"), "sandbox:demo"),
-        (Given(None), None),
+        (given("https://cdp.example.com"), "https://cdp.example.com"),
+        (given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
+        (given("cdp.example.com", 8080, "http"), "http://cdp.example.com:8080"),
+        (given("https://cdp.example.com", None, "https"), "https://cdp.example.com"),
+        (given("sandbox:demo"), "sandbox:demo"),
+        (given(None), None),
     ],
 )
-def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
-    assert base_url(Secret(given)) == expected
+def test_the_host_is_the_base_url(connection: Connection, expected: str | None) -> None:
+    assert base_url(Secret(connection)) == expected
 
 
 def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:

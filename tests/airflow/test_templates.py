@@ -64,11 +64,6 @@ def json_text() -> str:
 
 
 @task
-def day() -> str:
-    return "2024-01-15"
-
-
-@task
 def nothing() -> None:
     return None
 

@@ -236,20 +236,14 @@ fn response(case: &Value) -> Vec<u8> {
 
 /// The bytes of a text in which `<FF 00>` are bytes.
 fn unescaped(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
     let mut parts = text.split('<');
-    bytes.extend(parts.next().unwrap_or_default().bytes());
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        let codes = part.split_once('>').and_then(|(codes, rest)| {
-            let codes: Option<Vec<u8>> = codes.split(' ').map(|code| u8::from_str_radix(code, 16).ok()).collect();
-            codes.map(|codes| (codes, rest))
-        });
-        let Some((codes, rest)) = codes else {
-            bytes.extend([b"<", part.as_bytes()].concat());
-            continue;
-        };
-        bytes.extend(codes);
-        bytes.extend(rest.bytes());
+        let (codes, rest) = part.split_once('>').unwrap_or_default();
+        match codes.split(' ').map(|code| u8::from_str_radix(code, 16)).collect::<Result<Vec<_>, _>>() {
+            Ok(codes) => bytes.extend([&codes, rest.as_bytes()].concat()),
+            Err(_) => bytes.extend([b"<", part.as_bytes()].concat()),
+        }
     }
     bytes
 }

@@ -100,23 +100,19 @@ fn modules_named(code: &str) -> Vec<&str> {
 }
 
 /// First words of the members of a group whose opening brace was read.
-fn members(group: &str) -> Vec<&str> {
-    let mut depth = 1_usize;
-    let mut start = 0;
-    let mut found = Vec::new();
-    for (place, character) in group.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
+fn members(mut group: &str) -> Vec<&str> {
+    let (mut depth, mut found) = (1, Vec::new());
+    while depth > 0 {
+        if depth == 1 {
+            found.push(word(group));
         }
-        if depth == 0 || (depth == 1 && character == ',') {
-            found.push(word(group.get(start..place).unwrap_or_default()));
-            start = place + 1;
-        }
-        if depth == 0 {
-            break;
-        }
+        let Some(end) = group.find(['{', '}', ',']) else { break };
+        depth += match &group[end..=end] {
+            "{" => 1,
+            "}" => -1,
+            _ => 0,
+        };
+        group = &group[end + 1..];
     }
     found.retain(|name| !name.is_empty());
     found
@@ -124,9 +120,7 @@ fn members(group: &str) -> Vec<&str> {
 
 /// The identifier at the start of a string.
 fn word(text: &str) -> &str {
-    let text = text.trim_start();
-    let end = text.find(|character| !is_identifier(character)).unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
+    text.trim_start().split(|character| !is_identifier(character)).next().unwrap_or_default()
 }
 
 /// Whether a path of the code begins with this crate.

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
-use crate::filter::items::{self, ItemsArguments};
+use crate::filter::items;
 use crate::filter::tests::{
-    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem,
+    after, all, any, col, compared_days, customers, days, equals, expression, input, matches, on, problem,
 };
 use crate::filter::{ColumnCondition, Tree};
 use crate::time::Calendar;
@@ -24,13 +24,7 @@ fn of_codes(allocated_time: InputValue, audience: Value, values_per_request: usi
 }
 
 fn of_items(tree: Tree<ColumnCondition>, values_per_request: usize) -> Result<Plan> {
-    let arguments = ItemsArguments {
-        item_type_name: InputValue::text("customer"),
-        attrs: input(json!(["name"])),
-        where_clause: expression(tree),
-        ..ItemsArguments::default()
-    };
-    items::plan(arguments, values_per_request, &Calendar::default())
+    items::plan(customers(expression(tree)), values_per_request, &Calendar::default())
 }
 
 /// The values of each request's conditions.

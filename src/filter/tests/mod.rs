@@ -1,10 +1,11 @@
 //! Builders of arguments and readers of problems, for the tests of this module.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::{Kind, Problem, Result};
 use crate::filter::days::Days;
 use crate::filter::input::{ColumnCondition, Comparison, InputValue, Method};
+use crate::filter::items::ItemsArguments;
 use crate::filter::normal_form::Tree;
 
 /// The Python value of a JSON text.
@@ -20,6 +21,16 @@ pub(super) fn input(value: Value) -> InputValue {
         Value::Object(fields) => {
             InputValue::Map(fields.into_iter().map(|(name, value)| (name, input(value))).collect())
         }
+    }
+}
+
+/// The arguments of a search of customers.
+pub(super) fn customers(where_clause: InputValue) -> ItemsArguments {
+    ItemsArguments {
+        item_type_name: InputValue::text("customer"),
+        attrs: input(json!(["customer_id", "name"])),
+        where_clause,
+        ..ItemsArguments::default()
     }
 }
 

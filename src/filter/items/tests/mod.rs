@@ -12,29 +12,16 @@ use crate::error::Result;
 use crate::filter::Search;
 use crate::filter::input::{ColumnCondition, Comparison, InputValue, Method};
 use crate::filter::normal_form::Tree;
-use crate::filter::tests::{expression, input, matches, problem};
+use crate::filter::tests::{customers, expression, input, matches, problem};
 use crate::time::Calendar;
 
 fn checked(arguments: ItemsArguments) -> Result<Search> {
     check(arguments, &Calendar::default())
 }
 
-fn customers(where_clause: InputValue) -> ItemsArguments {
-    ItemsArguments {
-        item_type_name: InputValue::text("customer"),
-        attrs: input(json!(["customer_id", "name"])),
-        where_clause,
-        ..ItemsArguments::default()
-    }
-}
-
 fn codes(where_clause: InputValue) -> ItemsArguments {
-    ItemsArguments {
-        item_type_name: InputValue::text("promotion_code"),
-        attrs: input(json!(["id"])),
-        where_clause,
-        ..ItemsArguments::default()
-    }
+    let item_type_name = InputValue::text("promotion_code");
+    ItemsArguments { item_type_name, attrs: input(json!(["id"])), ..customers(where_clause) }
 }
 
 fn some_customers() -> InputValue {
