@@ -36,20 +36,14 @@ def a_dag(name: str, *, is_native: bool = False, **options: Any) -> DAG:
     return DAG(name, schedule=None, params=PARAMS, render_template_as_native_obj=is_native, **options)
 
 
-def search(task_id: str, where: Any, **options: Any) -> DataAccessSearchOperator:
-    return DataAccessSearchOperator(
-        task_id=task_id, item_type_name="customer", attrs=["customer_id"], where=where, **options
-    )
+def search(task_id: str, where: Any) -> DataAccessSearchOperator:
+    return DataAccessSearchOperator(task_id=task_id, item_type_name="customer", attrs=["customer_id"], where=where)
 
 
-def of_audience(task_id: str, audience: Any, **options: Any) -> DataAccessSearchOperator:
+def of_audience(task_id: str, audience: Any) -> DataAccessSearchOperator:
+    since, attrs = "since('2024-01-01')", ["allocated_audience"]
     return DataAccessSearchOperator(
-        task_id=task_id,
-        attrs=["allocated_audience"],
-        allocated_time="since('2024-01-01')",
-        audience_type="customer",
-        allocated_audience=audience,
-        **options,
+        task_id=task_id, attrs=attrs, allocated_time=since, audience_type="customer", allocated_audience=audience
     )
 
 

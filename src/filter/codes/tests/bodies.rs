@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{CodesArguments, checked, condition, since_2024};
 use crate::filter::input::InputValue;
-use crate::filter::tests::{input, on};
+use crate::filter::tests::{input, on, op};
 
 #[test]
 fn a_search_has_its_attributes_and_its_limit() {
@@ -14,6 +14,17 @@ fn a_search_has_its_attributes_and_its_limit() {
     assert_eq!(*search.attributes, ["id", "code_status"]);
     assert_eq!(search.limit, Some(10));
     assert_eq!(checked(since_2024()).expect("a valid request").limit, None);
+}
+
+#[test]
+fn one_status_or_several_are_a_list_of_numbers() {
+    for (code_status, operator, sent) in [
+        (input(json!(["sent", 4, 1.0])), "matches", json!([3, 4, 1])),
+        (op("not_matches", 3), "not_matches", json!([3])),
+    ] {
+        let condition = condition(0, CodesArguments { code_status, ..since_2024() });
+        assert_eq!((&condition["operator"], &condition["value"]), (&json!(operator), &sent));
+    }
 }
 
 #[test]
