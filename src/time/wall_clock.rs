@@ -191,48 +191,6 @@ mod tests {
         })
     }
 
-    /// Whether digits and separators are where a time has them.
-    fn is_shaped(time: &[u8]) -> bool {
-        time.iter().zip(b"dddd-dd-dd dd:dd:dd").all(|(byte, kind)| match kind {
-            b'd' => byte.is_ascii_digit(),
-            b' ' => matches!(byte, b' ' | b'T'),
-            kind => byte == kind,
-        })
-    }
-
-    /// What a text means, whose fields the time library checks.
-    fn expected(text: &str) -> Option<i64> {
-        let (time, fraction) = text.split_at_checked(19).filter(|(time, _)| is_shaped(time.as_bytes()))?;
-        let field = |place: usize| time[place..place + 2].parse::<i8>().expect("digits");
-        let year = time[..4].parse().expect("digits");
-        let time = DateTime::new(year, field(5), field(8), field(11), field(14), field(17), 0).ok()?;
-        let digits = if fraction.is_empty() { "0" } else { fraction.strip_prefix('.')? };
-        let is_exact = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let is_exact = is_exact && digits.trim_end_matches('0').len() <= 6;
-        is_exact.then(|| oracle(time) + format!("{digits:0<6}")[..6].parse::<i64>().expect("digits"))
-    }
-
-    /// A time that may not be in the calendar, with a few characters inserted, left out or replaced, or cut off.
-    fn texts() -> impl Strategy<Value = String> {
-        let date = (prop_oneof![0..=9999, Just(1900), Just(2000), Just(2024)], 0..=14, prop_oneof![0..=33, 28..=31]);
-        let edit = (0..24_usize, 0..3, prop::sample::select("09-:/T .+xZ２".chars().collect::<Vec<_>>()));
-        let edits = prop_oneof![Just(Vec::new()), prop::collection::vec(edit, 1..3)];
-        let parts = (date, (0..=26, 0..=62, 0..=62), "[ T]", "(\\.[0-9]{0,6}0{0,4}[01]?)?", edits, 0..60_usize);
-        parts.prop_map(|((year, month, day), (hour, minute, second), separator, fraction, edits, length)| {
-            let date = format!("{year:04}-{month:02}-{day:02}{separator}");
-            let mut text: Vec<char> = format!("{date}{hour:02}:{minute:02}:{second:02}{fraction}").chars().collect();
-            for (place, kind, character) in edits {
-                let place = place.min(text.len() - 1);
-                match kind {
-                    0 => text.insert(place, character),
-                    1 => drop(text.remove(place)),
-                    _ => text[place] = character,
-                }
-            }
-            text.into_iter().take(length).collect()
-        })
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
