@@ -235,14 +235,18 @@ class Clock:
         return self.now - timedelta(seconds=1) <= time <= self.now + SLACK
 
 
+def locals_of_package(error: BaseException) -> list[str]:
+    """The locals of the frames of this package."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [repr(frame.f_locals) for frame in frames if frame.f_globals["__name__"].startswith("dataaccess")]
+
+
 def assert_hidden(tokens: list[str], *things: object) -> None:
     """No token is in a text of these, nor in the pickle of those that pickle, nor in the frames of an error."""
     for thing in things:
         shown = [str(thing), repr(thing)]
         if isinstance(thing, BaseException):
-            shown += traceback.format_exception(thing)
-            frames = [frame for frame, _ in traceback.walk_tb(thing.__traceback__)]
-            shown += [repr(each.f_locals) for each in frames if each.f_globals["__name__"].startswith("dataaccess")]
+            shown += [*traceback.format_exception(thing), *locals_of_package(thing)]
         pickled = b""
         with suppress(TypeError, AttributeError, pickle.PicklingError):
             pickled = pickle.dumps(thing)
@@ -296,6 +300,13 @@ class Machine(RuleBasedStateMachine):
         self.faults.end()
         self.service.stop()
 
+    # A refusal that is cut off may not show that it is of the token: neither is drawn with the other.
+
+    @rule(options=st.sampled_from(PASSING))
+    def a_request_fails(self, options: dict[str, Any]) -> None:
+        if not ("after_bytes" in options and self.tokens.is_revoked):
+            self.faults.add_passing(options)
+
 
 class ServiceMachine(Machine):
     def begin(self, zone: str | None, counts: list[int]) -> None:
@@ -336,13 +347,6 @@ class ServiceMachine(Machine):
     @rule(day=days)
     def a_day_is_redirected(self, day: date) -> None:
         self.faults.redirect(day)
-
-    # A refusal that is cut off may not show that it is of the token: neither is drawn with the other.
-
-    @rule(options=st.sampled_from(PASSING))
-    def a_request_fails(self, options: dict[str, Any]) -> None:
-        if not ("after_bytes" in options and self.tokens.is_revoked):
-            self.faults.add_passing(options)
 
     @rule(is_stuck=st.booleans())
     def the_token_is_revoked(self, *, is_stuck: bool) -> None:
