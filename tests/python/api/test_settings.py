@@ -120,6 +120,9 @@ CLEARED = [
 ]
 
 
+OF_ENVIRONMENT = {"proxy": "HTTPS_PROXY", "ca_bundle": "SSL_CERT_FILE", "concurrency": "DATAACCESS_CONCURRENCY"}
+
+
 @pytest.fixture
 def profile(config: Config) -> Config:
     trustme.CA().cert_pem.write_to_path(str(config.path.parent / "ca.pem"))
@@ -146,22 +149,23 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize(("name", "variable"), [("proxy", "HTTPS_PROXY"), ("ca_bundle", "SSL_CERT_FILE")])
+@pytest.mark.parametrize("name", OF_ENVIRONMENT)
 def test_none_clears_what_the_environment_says(
-    kind: Any, name: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    kind: Any, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    texts = {"proxy": "http://proxy:3128", "ca_bundle": str(tmp_path / "ca.pem"), "concurrency": "3"}
+    for other, text in texts.items():
+        monkeypatch.setenv(OF_ENVIRONMENT[other], text)
     client = kind()
-    assert client.settings[name].source == f"environment variable {variable}"
-    (other,) = {"proxy", "ca_bundle"} - {name}
+    assert client.settings[name].source == f"environment variable {OF_ENVIRONMENT[name]}"
     cleared, copy = kind(**{name: None}), client.with_options(**{name: None})
     for one in (cleared, copy, cleared.with_options(timeout=9), pickle.loads(pickle.dumps(cleared))):
         assert one.settings[name] == da.Setting(None, "argument")
-        assert one.settings[other] == client.settings[other]
+        others = texts.keys() - {name}
+        assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
         assert one.base_url == "https://cdp.example.com"
 
 
