@@ -175,9 +175,6 @@ def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da
     assert search(da.yesterday()) == search(da.on("2024-01-16"))
 
 
-# The rows of searches, and warnings of rows of other days.
-
-
 def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
     row = {"name": "a code", "code_status": 1}
     with da.Sandbox() as service:

@@ -178,9 +178,6 @@ def test_an_address_that_is_cleared_is_that_of_the_environment(
     assert cleared.base_url == pickle.loads(pickle.dumps(cleared)).base_url == "https://cdp.example.com/v2"
 
 
-# The variables of the environment that a client reads itself, and names that nothing reads.
-
-
 ADDRESS = "https://cdp.example.com"
 
 
@@ -275,9 +272,6 @@ def test_a_proxy_of_the_environment_is_not_for_this_machine(config: Config, monk
     config.write(f'[profiles.p]\nbase_url = "{ADDRESS}"\ntoken = "tok"\nproxy = "http://profile:3128"\n')
     assert da.Client(profile="p").settings["proxy"].value == "other:3128"
     assert da.Client(ADDRESS, token="tok", proxy=None).settings["proxy"].value is None
-
-
-# Paths on this machine.
 
 
 @pytest.fixture

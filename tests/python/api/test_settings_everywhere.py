@@ -240,13 +240,13 @@ OF_THREE = [name for name, texts in TEXTS.items() if len(texts) > 2]
 @given(chosen=st.dictionaries(st.sampled_from(OF_THREE), st.sets(st.integers(0, 2))), kind=st.sampled_from(CLASSES))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_first_source_wins(config: Config, chosen: dict[str, set[int]], kind: Any) -> None:
-    def of(source: int) -> dict[str, Any]:
-        given = [name for name, sources in chosen.items() if source in sources]
-        # A proxy is shown without its password.
-        return {name: TEXTS[name][source][source != 1 and name != "proxy"] for name in given}
+    def values(source: int) -> dict[str, Any]:
+        given = {name: TEXTS[name][source] for name, sources in chosen.items() if source in sources}
+        # A proxy is shown without its password, so its text is the value.
+        return {name: text if name == "proxy" else value for name, (text, value) in given.items()}
 
-    arguments, profile = of(0), of(2)
-    variables = {SETTINGS[name].variable: text for name, text in of(1).items()}
+    arguments, profile = values(0), values(2)
+    variables = {SETTINGS[name].variable: TEXTS[name][1][0] for name in values(1)}
     lines = [f"{name} = {toml(one)}" for name, one in {"base_url": ADDRESS, "token": "tok", **profile}.items()]
     # A mistake in another profile does not matter.
     config.write("\n".join(["[profiles.p]", *lines, "[profiles.other]", "timeuot = 3"]))

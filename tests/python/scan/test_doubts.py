@@ -26,8 +26,6 @@ from support.streams import response_of
 
 import dataaccess as da
 
-# Files and runs whose doubts are errors.
-
 
 def row(identity: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
     return {"id": identity, "allocated_time": f"{day} 09:00:00", **values}
@@ -134,9 +132,6 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     assert list((tmp_path / "third").rglob("*.parquet")) == []
 
 
-# Less than a file has.
-
-
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
     return response_of([{"n": number, "text": text} for number in numbers])
 
@@ -187,8 +182,6 @@ def test_a_good_file_is_not_replaced_by_less(
         assert (report.files[1].doubts, report.files[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
 
-
-# What looks wrong in a run of several days.
 
 Day = list[dict[str, Any]]
 
@@ -249,8 +242,6 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
         assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").doubtful_days == []
         assert da.folder_status(tmp_path).doubtful_days == []
 
-
-# Snapshots.
 
 # Nights: the values whose requests fail, those without rows, `refresh`, the values that are asked for, how many files
 # are kept, new and refreshed, and the rows then, each with its value and the number of the request for it: 23.

@@ -150,9 +150,6 @@ def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox
     assert threading.main_thread().name not in made
 
 
-# Rows without their number, and their number without rows.
-
-
 def test_rows_are_counted_with_one_attribute(client: Any, sandbox: da.Sandbox) -> None:
     days = da.days("2024-01-14", "2024-01-17")
 
@@ -201,9 +198,6 @@ def test_rows_are_those_of_json_in_the_same_order() -> None:
     body = b'{"code":200,"data":{"status":true,"data":[{"z":1,"a":1,"z":"last","a":2}]}}'
     with serving(always(http(body))) as server:
         assert scan_of(client_of(server), ["a"]).to_dicts() == [{"a": 2, "z": "last"}]
-
-
-# Progress of collect and the to_… methods.
 
 
 READINGS = ["collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_parquet", "to_csv", "to_jsonl"]
