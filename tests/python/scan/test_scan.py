@@ -81,7 +81,8 @@ def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> 
         assert scan.last_stats.empty_shape.startswith("data")
 
 
-NO_TEXT, ONE_TEXT, BOTH = [{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 2, "text": "a"}], [{"n": 1, "text": "a"}] * 2
+NO_TEXT: list[dict[str, Any]] = [{"n": 1}, {"n": 2}]
+ONE_TEXT, BOTH = [*NO_TEXT[:1], {"n": 2, "text": "a"}], [{"n": 1, "text": "a"}] * 2
 ABSENT, INCOMPLETE = (da.AbsentAttributeWarning, "'text'"), (da.IncompleteWarning, r"\b5 .*\b2\b")
 # Records, a total, a limit, and the warning.
 WARNINGS: dict[str, tuple[list[dict[str, Any]], int | None, int | None, tuple[type[Warning], str] | None]] = {
