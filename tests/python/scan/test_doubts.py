@@ -100,10 +100,9 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sand
     scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     service.switch(day_zone="Asia/Tokyo")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.to_folder(tmp_path, refresh="all", on_doubt=how)
+    # Warnings are errors here.
+    with pytest.raises(da.ScanIncompleteError) as caught:
+        scan.to_folder(tmp_path, refresh="all", on_doubt=how)
     ((name, error),) = caught.value.failed.items()
     assert isinstance(error, da.DoubtfulDataError)
     assert (name[:10], caught.value.exit_code) == ("2024-01-01", 65)
@@ -224,8 +223,7 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
     with serving(give) as server:
         days = da.days("2024-01-01", f"2024-01-{len(found) + 1:02}")
         scan = connect(server.base_url).scan_codes(["id", "allocated_time", "name"], allocated_time=days)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             report = scan.to_folder(tmp_path)
         assert [each.category for each in caught] == ([] if category is None else [category])
         assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == doubtful_days

@@ -106,8 +106,7 @@ def test_what_a_response_shows_is_warned_of_in_every_use(connect: Any, name: str
         scan = scan_of(client, limit=limit)
         search = partial(client.search_items, "store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
         for use in (*uses_of(scan), partial(search, limit=limit), *([scan.head] if warning is ABSENT else [])):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 use()
             assert [each.category for each in caught] == ([warning[0]] if warning else [])
             if warning:
