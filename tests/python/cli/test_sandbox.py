@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from support.commands import MODULE, RunHere, run, serving
+from support.plain_http import SEARCH, PlainService
 
 import dataaccess as da
 
@@ -169,11 +170,8 @@ def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
             "itemTypeName": "x\x1b[2J",
             "filters": {"OR": [{"AND": [{"column": "c", "value": ["secret"]}, 5]}, 7]},
         }
-        request = urllib.request.Request(
-            f"{served.exports['DATAACCESS_BASE_URL']}/access/api/item/search?x=%1b", data=json.dumps(content).encode()
-        )
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request)
+        with PlainService(served.exports["DATAACCESS_BASE_URL"], "no-token") as service:
+            assert service.post(f"{SEARCH}?x=%1b", content).status == 403
         _, reported = served.stop()
     line = next(line for line in reported.splitlines() if "->" in line)
     assert "\x1b" not in line

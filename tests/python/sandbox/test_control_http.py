@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from support.hostile import is_one_harmless_line
 from support.pages import ROOT, table
-from support.plain_http import SEARCH
+from support.plain_http import PlainService
 from support.scan_requests import wait_until
 
 import dataaccess as da
@@ -168,9 +168,8 @@ def test_requests_are_listed_from_a_number_on(call: Caller) -> None:
     client = call.sandbox.client()
     for _ in range(3):
         client.search_codes(allocated_time=da.on("2024-01-15"))
-    with closing(http.client.HTTPConnection(call.address, timeout=30)) as connection:
-        connection.request("POST", SEARCH, b"\xff\x00")
-        connection.getresponse().read()
+    with PlainService(call.sandbox.base_url, "no-token") as service:
+        service.search(b"\xff\x00")
     first = call("GET", "/requests")[1]
     numbers = [request["number"] for request in first["requests"]]
     assert numbers == list(range(numbers[0], numbers[0] + 4))
