@@ -11,8 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -53,20 +52,13 @@ def test_a_port_can_be_chosen() -> None:
         assert served.exports["DATAACCESS_BASE_URL"] == f"http://127.0.0.1:{port}"
 
 
-@contextmanager
-def heeding(number: signal.Signals) -> Iterator[None]:
-    """A process that is started here does not ignore the signal, as it would under `nohup`."""
-    before = signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
 def test_signals_end_it_cleanly(number: signal.Signals) -> None:
-    with heeding(number), serving() as served:
+    with ExitStack() as stack:
+        # A process that is started here does not ignore the signal, as it would under `nohup`.
+        stack.callback(signal.signal, number, signal.signal(number, signal.default_int_handler))
+        served = stack.enter_context(serving())
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
         code, reported = served.stop(number)
         assert code == 0
