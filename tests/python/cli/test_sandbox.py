@@ -11,13 +11,13 @@ import subprocess
 import sys
 import sysconfig
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import MODULE, RunHere, run, serving
+from support.plain_http import SEARCH, PlainService
 
 import dataaccess as da
 
@@ -52,20 +52,13 @@ def test_a_port_can_be_chosen() -> None:
         assert served.exports["DATAACCESS_BASE_URL"] == f"http://127.0.0.1:{port}"
 
 
-@contextmanager
-def heeding(number: signal.Signals) -> Iterator[None]:
-    """A process that is started here does not ignore the signal, as it would under `nohup`."""
-    before = signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to another process ends it there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
 def test_signals_end_it_cleanly(number: signal.Signals) -> None:
-    with heeding(number), serving() as served:
+    with ExitStack() as stack:
+        # A process that is started here does not ignore the signal, as it would under `nohup`.
+        stack.callback(signal.signal, number, signal.signal(number, signal.default_int_handler))
+        served = stack.enter_context(serving())
         served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
         code, reported = served.stop(number)
         assert code == 0
@@ -169,11 +162,8 @@ def test_a_line_has_no_control_characters_and_no_value() -> None:
             "itemTypeName": "x\x1b[2J",
             "filters": {"OR": [{"AND": [{"column": "c", "value": ["secret"]}, 5]}, 7]},
         }
-        request = urllib.request.Request(
-            f"{served.exports['DATAACCESS_BASE_URL']}/access/api/item/search?x=%1b", data=json.dumps(content).encode()
-        )
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request)
+        with PlainService(served.exports["DATAACCESS_BASE_URL"], "no-token") as service:
+            assert service.post(f"{SEARCH}?x=%1b", content).status == 403
         _, reported = served.stop()
     line = next(line for line in reported.splitlines() if "->" in line)
     assert "\x1b" not in line

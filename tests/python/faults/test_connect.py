@@ -84,7 +84,7 @@ def test_tcp_tls_and_proxy_have_ten_seconds_together(
 ) -> None:
     time_scale(TIME_SCALE)
     with listening() as (port, _):
-        client = connect(address.format(port), retry_for=0.2, proxy=proxy and proxy.format(port))
+        client = connect(address.format(port), retry_for=0.4, proxy=proxy and proxy.format(port))
         with pytest.raises(error) as caught:
             search(client)
         assert (caught.value.phase, caught.value.attempts) == (phase, 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +16,12 @@ from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, RawServer, Responder, always, closing, http, serving, tunnel
 from support.searches import search
+from support.service_machine import locals_of_package
 
 import dataaccess as da
 
 SERVICE = "https://service.invalid"
 ROWS = [{"id": "a"}, {"id": "b"}]
-PACKAGE = str(Path(da.__file__).parent)
 SECRETS: dict[str, Any] = {"token": "tok-secret", "headers": {"X-Api-Key": "key-1"}}
 USER = "robot:hunter2-%C3%A9@"
 CREDENTIALS = "Basic " + base64.b64encode("robot:hunter2-é".encode()).decode()
@@ -112,9 +111,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
     error = caught.value
     assert (error.phase, error.status) == ("proxy", status)
     assert message.isprintable()
-    told_too = traceback.TracebackException.from_exception(error, capture_locals=True)
-    ours = [frame.locals for frame in told_too.stack if frame.filename.startswith(PACKAGE)]
-    everything = message + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(ours)
+    everything = message + repr(error) + repr(error.__dict__) + repr(error.__cause__) + repr(locals_of_package(error))
     for secret in ("hunter2", CREDENTIALS.removeprefix("Basic "), "tok-secret"):
         assert secret not in everything
 

@@ -206,15 +206,8 @@ def fail(_):
 client = da.Client(sys.argv[1], token="tok", retry_for=0, timeout=20)
 with ThreadPoolExecutor(4) as pool:
     names = set(pool.map(fail, range(200)))
-def sockets():
-    found = 0
-    for number in os.listdir("/proc/self/fd"):
-        try:
-            found += os.readlink(f"/proc/self/fd/{number}").startswith("socket:")
-        except OSError:
-            pass
-    return found
-print(sockets(), len(names), flush=True)
+sockets = sum("/socket:" in os.path.realpath(one.path) for one in os.scandir("/proc/self/fd"))
+print(sockets, len(names), flush=True)
 sys.stdin.read(1)
 """
 

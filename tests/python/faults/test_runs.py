@@ -18,6 +18,7 @@ from support.runs import (
     tasks_done,
     values_asked,
 )
+from support.service_machine import Tokens
 from support.streams import HEAD, response_of
 
 import dataaccess as da
@@ -26,33 +27,19 @@ import dataaccess as da
 RATE = 10
 
 
-class Tokens:
-    """A callable that returns a new token each time, and can revoke the previous one."""
-
-    def __init__(self, service: da.Sandbox) -> None:
-        self.given: list[str] = []
-        self._service = service
-
-    def __call__(self) -> str:
-        self.given.append(self._service.issue_token())
-        return self.given[-1]
-
-    def expire(self) -> None:
-        self._service.revoke(self.given[-1])
-
-
 @pytest.mark.fault("S6")
 def test_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     tokens = Tokens(service)
 
     def on_progress(progress: da.Progress) -> None:
         if progress.done in {2, 5}:
-            tokens.expire()
+            tokens.revoke()
 
     client = connect(service.base_url, token=tokens, concurrency=2, requests_per_second=RATE)
     report = by_day(client).to_folder(tmp_path, progress=on_progress)
     assert report.rows == len(rows_in(tmp_path)) == ROWS
-    assert len(tokens.given) == 3
+    # One that nobody asked for, and one after each end.
+    assert len(tokens.issued) == 1 + 3
     refused = sum(request.status == 403 for request in service.requests)
     assert 2 <= refused <= 4
     assert len(service.requests) == 8 + refused

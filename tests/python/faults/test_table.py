@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults.table import CASES, LATER, NEVER, ONCE, RETRIED, SECTIONS, Case, Fault, fault_of, faults
+from faults.table import CASES, LATER, NEVER, ONCE, RETRIED, SECTIONS, Fault, fault_of, faults
 from support import kinds
 from support.operations import WHOLE, Entry
 from support.raw_server import Close, serving
@@ -21,19 +21,16 @@ MATRIX = [(name, entry) for name, case in CASES.items() for entry in case.of]
 MENDING = [(name, entry) for name, entry in MATRIX if CASES[name].retried in (RETRIED, ONCE)]
 
 
-def retry_for(case: Case) -> dict[str, float]:
-    """The default, unless a case is retried for as long as that."""
-    return {"retry_for": case.retry_for or 0.5} if case.retried == RETRIED else {}
-
-
 @pytest.mark.both_clients
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(("name", "entry"), MATRIX, ids=str)
 def test_a_response_that_is_no_result_raises_its_error(connect: Any, tmp_path: Path, name: str, entry: Entry) -> None:
     case = CASES[name]
+    # The default, unless a case is retried for as long as that.
+    options = {"retry_for": case.retry_for or 0.5} if case.retried == RETRIED else {}
     with serving(case.respond) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            entry(connect(server.base_url, token="tok-secret", **retry_for(case)), tmp_path)
+            entry(connect(server.base_url, token="tok-secret", **options), tmp_path)
         error = caught.value
         assert kinds.kind_of(error) is case.error, repr(error)
         assert error.attempts == len(server.requests) == len(error.history)

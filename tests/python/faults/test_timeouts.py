@@ -79,7 +79,7 @@ def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, ca
     respond, phase = CASES[case]
     with serving(respond) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            ask(connect(server.base_url, retry_for=0.2, timeout=0.5 if phase == "headers" else 60))
+            ask(connect(server.base_url, retry_for=0.4, timeout=0.5 if phase == "headers" else 60))
         error = caught.value
         assert error.phase == phase
         # `timeout=` is for all attempts of a call.

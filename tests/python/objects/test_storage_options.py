@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.objects import Store
 from support.runs import by_day
+from support.service_machine import locals_of_package
 
 import dataaccess as da
-
-# The folder of the package: a checkout may have its name too.
-PACKAGE = str(Path(da.__file__).parent)
 
 AZURE = {
     "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
@@ -79,10 +76,6 @@ def test_an_upload_has_the_checksum_that_was_asked_for(client: da.Client, store:
 def test_no_frame_of_an_error_has_an_option(client: da.Client, options: Any) -> None:
     with pytest.raises(TypeError) as caught:
         by_day(client).to_folder("s3://bucket/codes", storage_options=options)
-    frames, traceback = [], caught.value.__traceback__
-    while traceback is not None:
-        frames.append(traceback.tb_frame)
-        traceback = traceback.tb_next
-    own = [frame for frame in frames if frame.f_code.co_filename.startswith(PACKAGE)]
-    assert own
-    assert "hunter2" not in repr([frame.f_locals for frame in own])
+    shown = locals_of_package(caught.value)
+    assert shown
+    assert "hunter2" not in repr(shown)

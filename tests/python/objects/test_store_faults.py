@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -22,6 +21,7 @@ from support.objects import KEY, SECRET, Hook, Store, error, temporary_files
 from support.raw_server import Request
 from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
 from support.scan_requests import wait_until
+from support.service_machine import locals_of_package
 
 import dataaccess as da
 
@@ -298,8 +298,7 @@ def test_o10_no_failure_shows_a_credential(client: da.Client, store: Store, use:
     with pytest.raises(da.DataAccessError) as caught:
         getattr(by_day(client), use)(store.url(), storage_options=store.options)
     texts = [str(caught.value), repr(vars(caught.value)), repr(pickle.dumps(caught.value))]
-    frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
-    texts += [repr(frame.locals) for frame in frames if "/python/dataaccess/" in frame.filename]
+    texts += locals_of_package(caught.value)
     assert "<redacted> of <redacted> in AWS4" in texts[0]
     for text in texts:
         assert SECRET not in text

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -118,15 +117,6 @@ def test_a_client_serves_the_loops_of_several_threads(run: Run, sandbox: da.Sand
         assert list(pool.map(lambda _: asyncio.run(main()), range(8))) == [expected] * 8
 
 
-@contextmanager
-def no_more_files() -> Iterator[None]:
-    gc.collect()
-    before = set(Path("/proc/self/fd").iterdir())
-    yield
-    gc.collect()
-    assert set(Path("/proc/self/fd").iterdir()) <= before
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the files of this process")
 def test_a_loop_that_ends_leaves_no_socket(sandbox: da.Sandbox) -> None:
     client = sandbox.async_client()
@@ -135,9 +125,12 @@ def test_a_loop_that_ends_leaves_no_socket(sandbox: da.Sandbox) -> None:
         await search(client)
 
     asyncio.run(main())
-    with no_more_files():
-        for _ in range(5):
-            asyncio.run(main())
+    gc.collect()
+    before = set(Path("/proc/self/fd").iterdir())
+    for _ in range(5):
+        asyncio.run(main())
+    gc.collect()
+    assert set(Path("/proc/self/fd").iterdir()) <= before
 
 
 def test_cancelling_one_call_leaves_the_others_alone(sandbox: da.Sandbox) -> None:

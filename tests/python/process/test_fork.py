@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support.forking import STATES, count, end_if_it_hangs, forked, in_child
-from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
+from support.raw_server import EXPORT, always, http, in_turn, serving
 from support.streams import client_of, response_of, scan_of
 
 import dataaccess as da
@@ -66,7 +66,6 @@ def test_a_child_that_ends_properly_takes_nothing_with_it(use: str) -> None:
 
 @pytest.mark.slow
 def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
-    running = {**EXPORT, "data": {"entries": [ENTRY], "meta": {"total": 1}}}
     parent = os.getpid()
     reported: list[str] = []
 
@@ -86,7 +85,7 @@ def test_a_callback_that_forks_leaves_no_child_waiting() -> None:
 
     kept: list[int] = []
     ended: list[type[BaseException]] = []
-    with serving(always(http(running))) as server:
+    with serving(always(http(EXPORT))) as server:
         try:
             da.Client(server.base_url, token="tok").wait_for_segment(1, timeout=1, poll=0.2, on_update=on_update)
         except BaseException as error:

@@ -16,24 +16,20 @@ from typing import Any
 import pytest
 from support.forking import count, in_child
 from support.killed_runs import killed
-from support.runs import DAYS, ROWS, by_day, rows_in, some_days, tasks_done
+from support.runs import DAYS, ROWS, by_day, rows_in, service, some_days, tasks_done
 
 import dataaccess as da
+
+__all__ = ["service"]
 
 CONCURRENCY = 2
 
 
 @pytest.fixture(scope="module")
-def slow() -> Iterator[da.Sandbox]:
+def store() -> Iterator[da.Sandbox]:
     """Responses take a while, so that there is something to interrupt."""
     with some_days(latency=0.1) as service:
         yield service
-
-
-@pytest.fixture
-def service(slow: da.Sandbox) -> da.Sandbox:
-    slow.clear_requests()
-    return slow
 
 
 def kept(error: BaseException, folder: Path) -> int:

@@ -22,10 +22,9 @@ from support.failures import (
     failing,
 )
 from support.raw_server import always, http, serving
+from support.service_machine import locals_of_package
 
 import dataaccess as da
-
-PACKAGE = str(Path(da.__file__).parent)
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
@@ -46,9 +45,8 @@ def shown(error: BaseException) -> dict[str, str]:
     for number, one in enumerate(chain(error)):
         texts[f"{number} repr"] = repr(one) + str(one)
         texts[f"{number} fields"] = repr(vars(one))
-        frames = traceback.TracebackException.from_exception(one, capture_locals=True).stack
         # The caller's own frames hold what the caller put there.
-        texts[f"{number} locals"] = repr([frame.locals for frame in frames if frame.filename.startswith(PACKAGE)])
+        texts[f"{number} locals"] = repr(locals_of_package(one))
     if isinstance(error, da.DataAccessError):
         texts["pickle"] = repr(pickle.dumps(error))
     return texts

@@ -67,10 +67,7 @@ def test_each_thread_has_its_own_deadline() -> None:
 
 
 def test_a_callback_may_use_the_client_and_take_its_time() -> None:
-    running, done = (
-        http(EXPORT),
-        http({**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "t"}], "meta": {"total": 1}}}),
-    )
+    done = http({**EXPORT, "data": {"entries": [{**ENTRY, "endTime": "t"}], "meta": {"total": 1}}})
     seen = []
 
     def on_update(status: Any) -> None:
@@ -78,7 +75,7 @@ def test_a_callback_may_use_the_client_and_take_its_time() -> None:
         seen.append(client.post("/access/api/other", {})["code"])
         assert len(status["entries"]) == 1
 
-    with serving(in_turn(running, WHOLE, done, WHOLE)) as server:
+    with serving(in_turn(http(EXPORT), WHOLE, done, WHOLE)) as server:
         client = da.Client(server.base_url, token="tok")
         client.wait_for_segment(1, timeout=10, poll=0.3, on_update=on_update)
     assert seen == [200, 200]

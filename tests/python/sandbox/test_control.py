@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.arguments import about
+from support.plain_http import PlainService
 
 import dataaccess as da
 
@@ -130,13 +130,9 @@ def test_a_token_is_never_reported(own: da.Sandbox) -> None:
 def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any, own: da.Sandbox) -> None:
     with pytest.raises(da.PermissionDeniedError):
         connect(own, scopes=["item"]).download_segment(5637051)
-    connection = http.client.HTTPConnection(own.base_url.removeprefix("http://"))
-    connection.request("POST", "/rebound", b"\xff", {"Host": "evil.example"})
-    assert connection.getresponse().status == 403
-    connection.close()
-    connection.request("POST", "/bytes", b"\xff")
-    assert connection.getresponse().status == 404
-    connection.close()
+    with PlainService(own.base_url, "no-token") as service:
+        assert service.post("/rebound", b"\xff", {"Host": "evil.example"}).status == 403
+        assert service.post("/bytes", b"\xff").status == 404
     logged = [(request.path, request.body, request.status) for request in own.requests]
     assert logged == [
         ("/access/api/segment/download", {"scope": "download", "exportId": 5637051}, 403),

@@ -14,13 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 from support.hostile import is_one_harmless_line
 from support.pages import ROOT, table
-from support.plain_http import SEARCH
+from support.plain_http import PlainService
 from support.scan_requests import wait_until
 
 import dataaccess as da
 
 PAGE = ROOT / "docs" / "sandbox.md"
-JSON = {"Content-Type": "application/json"}
 # As the page lists them.
 NAMED = re.findall(r"`([A-Z]+) (/\S+)`", " ".join(row[0] for row in table(PAGE, "## Control over HTTP")))
 ROUTES = [(method, path.replace("NAME", "customer").replace("ID", "1")) for method, path in NAMED]
@@ -34,12 +33,10 @@ class Caller:
         self.address = urlsplit(sandbox.base_url).netloc
 
     def __call__(
-        self, method: str, path: str, body: Any = None, *, token: str | None = "", **headers: str
+        self, method: str, path: str, body: Any = None, *, token: str | None = "", kind: str = "application/json"
     ) -> tuple[int, Any, http.client.HTTPMessage]:
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        lines = {name.replace("_", "-"): value for name, value in headers.items()}
-        if content is not None and "Content-Type" not in lines:
-            lines |= JSON
+        lines = {} if content is None else {"Content-Type": kind}
         if token is not None:
             lines["Authorization"] = f"Bearer {token or self.sandbox.admin_token}"
         with closing(http.client.HTTPConnection(self.address, timeout=30)) as connection:
@@ -142,7 +139,7 @@ def test_switches_change_all_or_none(call: Caller) -> None:
 def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
     call("POST", "/objects", {"name": "shop", "item_type_id": 7, "attributes": {"id": "string", "area": "number"}})
     lines = b'{"id": "a-1", "area": 10}\n\n{"id": "A-2"}\r\n{"id": "b", "area": 2.5}'
-    assert call("POST", "/objects/shop/rows", lines, Content_Type="application/x-ndjson")[:2] == (200, {"rows": 3})
+    assert call("POST", "/objects/shop/rows", lines, kind="application/x-ndjson")[:2] == (200, {"rows": 3})
     rows = [{"id": "A-2", "area": None}, {"id": "a-1", "area": 10}, {"id": "b", "area": 2.5}]
     assert call("GET", "/objects/shop/rows")[1] == {"rows": rows, "total": 3}
     assert call("GET", "/objects/shop/rows?limit=1&offset=1")[1] == {"rows": rows[1:2], "total": 3}
@@ -168,9 +165,8 @@ def test_requests_are_listed_from_a_number_on(call: Caller) -> None:
     client = call.sandbox.client()
     for _ in range(3):
         client.search_codes(allocated_time=da.on("2024-01-15"))
-    with closing(http.client.HTTPConnection(call.address, timeout=30)) as connection:
-        connection.request("POST", SEARCH, b"\xff\x00")
-        connection.getresponse().read()
+    with PlainService(call.sandbox.base_url, "no-token") as service:
+        service.search(b"\xff\x00")
     first = call("GET", "/requests")[1]
     numbers = [request["number"] for request in first["requests"]]
     assert numbers == list(range(numbers[0], numbers[0] + 4))

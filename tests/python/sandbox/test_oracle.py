@@ -93,42 +93,36 @@ ZONES = [
 two_zones = st.lists(st.sampled_from(ZONES), min_size=2, max_size=2, unique=True)
 
 
-@pytest.fixture(scope="module")
-def table_of_visits() -> Table:
-    return visits()
+VISITS = visits()
 
 
 @pytest.fixture(scope="module")
-def elsewhere(table_of_visits: Table) -> Iterator[dict[str, da.Sandbox]]:
+def elsewhere() -> Iterator[dict[str, da.Sandbox]]:
     """Services that cut their days in other zones, with the visits loaded."""
-    table = table_of_visits
     with ExitStack() as stack:
         sandboxes = {zone: stack.enter_context(da.Sandbox(switches={"day_zone": zone})) for zone in ZONES}
         for sandbox in sandboxes.values():
-            sandbox.declare(table.name, table.item_type_id, table.data_types)
-            assert sandbox.load(table.name, table.rows) == len(table.rows)
+            sandbox.declare(VISITS.name, VISITS.item_type_id, VISITS.data_types)
+            assert sandbox.load(VISITS.name, VISITS.rows) == len(VISITS.rows)
         yield sandboxes
 
 
 @pytest.mark.slow
-@given(zones=two_zones, draw=st.data())
+@given(zones=two_zones, body=item_bodies(VISITS))
 def test_loaded_rows_are_those_the_oracle_finds_in_any_zone(
-    elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zones: list[str], draw: Draw
+    elsewhere: dict[str, da.Sandbox], zones: list[str], body: Row
 ) -> None:
-    body = draw.draw(item_bodies(table_of_visits))
     for zone in zones:
         sandbox = elsewhere[zone]
         with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
-            agree(service, table_of_visits, body, ZoneInfo(zone))
+            agree(service, VISITS, body, ZoneInfo(zone))
 
 
 @pytest.mark.slow
-@given(zones=two_zones, draw=st.data())
+@given(zones=two_zones, body=item_bodies(VISITS, sendable=True), form=st.sampled_from(["array", "string"]))
 def test_a_client_finds_the_loaded_rows_of_the_oracle(
-    elsewhere: dict[str, da.Sandbox], table_of_visits: Table, zones: list[str], draw: Draw
+    elsewhere: dict[str, da.Sandbox], zones: list[str], body: Row, form: Any
 ) -> None:
-    body = draw.draw(item_bodies(table_of_visits, sendable=True))
-    form: Any = draw.draw(st.sampled_from(["array", "string"]))
     for zone in zones:
         with elsewhere[zone].client(timezone=zone, attrs_format=form) as client:
             try:
@@ -138,9 +132,9 @@ def test_a_client_finds_the_loaded_rows_of_the_oracle(
                 if [problem.path for problem in error.problems] != ["filters.OR"]:
                     raise
                 groups = [{**body, "filters": {"OR": [group]}} for group in body["filters"]["OR"]]
-                assert [] in [records(table_of_visits, group, ZoneInfo(zone)) for group in groups]
+                assert [] in [records(VISITS, group, ZoneInfo(zone)) for group in groups]
                 continue
-        assert found == records(table_of_visits, body, ZoneInfo(zone))
+        assert found == records(VISITS, body, ZoneInfo(zone))
 
 
 def names(body: Row) -> list[str]:

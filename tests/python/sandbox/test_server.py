@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -43,13 +42,9 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
     everywhere = "0.0.0.0"
     with da.Sandbox(host=everywhere, allow_remote=True, **TOKENS, host_names=["sandbox.example.com"]) as sandbox:
         assert connect(sandbox.base_url, token=TOKEN).search_codes(allocated_time=da.on("2024-01-15")) == []
-        connection = http.client.HTTPConnection(urlsplit(sandbox.base_url).netloc)
-        for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
-            connection.request("GET", "/", headers={"Host": host})
-            response = connection.getresponse()
-            response.read()
-            assert response.status == status
-        connection.close()
+        with PlainService(sandbox.base_url, TOKEN) as service:
+            for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
+                assert service.post("/", b"", {"Host": host}).status == status
     assert TOKEN not in repr(sandbox) + repr(sandbox.__dict__) + repr(sandbox.requests)
 
 
