@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from support.objects import temporary_files
 from support.raw_server import http, serving
 from support.runs import by_value, parts, responding, values_asked
 from support.streams import response_of
@@ -71,7 +70,7 @@ def test_a_file_is_replaced_by_what_looks_right_or_is_accepted(
         with warnings.catch_warnings(action=action), pytest.raises(error) as caught:
             write(place, on_doubt=on_doubt)
         # Also while somebody keeps the error.
-        assert temporary_files(tmp_path) == []
+        assert list(tmp_path.iterdir()) == [path]
     assert (path.read_bytes(), target.getvalue()) == (b"before", b"")
     if error is da.DoubtfulDataError:
         assert (caught.value.exit_code, caught.value.retryable) == (65, False)
