@@ -217,4 +217,18 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_stands_before_or_behind_a_time_is_refused() {
+        for text in [
+            " 2024-01-02 03:04:05",
+            "2024-01-02 03:04:05 ",
+            "2024-01-02 03:04:05Z",
+            "2024-01-02 03:04:05.5Z",
+            "2024-01-02 03:04:05+00:00",
+            "2024-01-02T03:04:05[UTC]",
+        ] {
+            assert_eq!(wall_clock_microseconds(text), None, "{text:?}");
+        }
+    }
 }

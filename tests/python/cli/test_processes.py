@@ -67,18 +67,18 @@ def test_a_signal_ends_a_call_without_a_traceback_and_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir() if path.name != "codes"] == []
 
 
-@pytest.mark.usefixtures("demo")
 @pytest.mark.parametrize(
     ("words", "reported"),
     [(("codes", "--since", "2024-01-01"), ""), (("sandbox",), r"(?s).* item, download\.\n")],
     ids=["codes", "sandbox"],
 )
-def test_a_reader_that_ends_first_ends_it_quietly(words: tuple[str, ...], reported: str) -> None:
+def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox, words: tuple[str, ...], reported: str) -> None:
+    demo.clear_requests()
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run([*MODULE, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
     os.close(writing)
-    assert done.returncode == 141
+    assert (done.returncode, bool(demo.requests)) == (141, words[0] == "codes")
     assert re.fullmatch(reported, done.stderr)
 
 

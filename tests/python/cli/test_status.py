@@ -21,6 +21,8 @@ def folder(run: Any, tmp_path: Path) -> Path:
 
 
 def test_the_days_of_a_folder_are_shown_without_a_service(run: Any, folder: Path) -> None:
+    ended = run("status", str(folder), terminal=True)
+    assert (ended.code, "missing:   1 day: 2024-01-03" in ended.output) == (0, True)
     ended = run("status", str(folder))
     assert (ended.code, json.loads(ended.output)["missing_days"]) == (0, ["2024-01-03"])
     ended = run("status", str(folder), "--strict")

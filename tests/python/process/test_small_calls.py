@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support.interrupts import until_gone
+from support.interrupts import endless, until_gone
 from support.raw_server import ENTRY, EXPORT, Close, http, in_turn, serving
 from support.searches import search
 from support.slow_responses import closing_idle
-from support.streams import CLOSING, OPENING, endless, gone, records, search_of
+from support.streams import CLOSING, OPENING, gone, records, search_of
 
 import dataaccess as da
 
@@ -45,8 +45,8 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
 
 
 def test_a_limit_closes_the_connection_early() -> None:
-    with serving(endless()) as server, da.Client(server.base_url, token="tok") as client:
-        assert len(client.search_items("store", ["n"], da.col("n").equals("x"), item_type_id=7, limit=3)) == 3
+    with endless.serving() as (server, _), da.Client(server.base_url, token="tok") as client:
+        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=3)) == 3
         assert gone(server)
 
 

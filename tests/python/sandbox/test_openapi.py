@@ -38,7 +38,7 @@ def description() -> schemathesis.BaseSchema:
 
 def test_what_is_served_is_what_is_committed(sandbox: da.Sandbox) -> None:
     with urllib.request.urlopen(f"{sandbox.base_url}/openapi.json") as response:
-        assert response.headers["Content-Type"] == "application/json"
+        assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
         assert response.read() == PUBLISHED.read_bytes()
 
 
