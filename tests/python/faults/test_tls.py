@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import socket
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
 from support import kinds
-from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, context, leaf
+from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, context, leaf, speaking
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, RawServer, always, closing, http, serving
@@ -23,26 +20,6 @@ from support.searches import search
 import dataaccess as da
 
 ROOT = Path(__file__).parents[3]
-
-
-@contextmanager
-def speaking(greeting: bytes) -> Iterator[int]:
-    """Says the same to everyone who says something; gives its port."""
-
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                with suppress(OSError), connection:
-                    connection.recv(65536)
-                    connection.sendall(greeting)
-                    connection.recv(65536)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve, daemon=True).start()
-        yield listener.getsockname()[1]
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.mark.fault("C6")

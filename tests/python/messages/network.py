@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import trustme
-from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, Server, context, leaf
+from support.certificates import AN_AUTHORITY, CASES, FOR_SERVERS, Server, context, leaf, speaking
 from support.interrupts import black_hole
 from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged
 from support.programs import free_port
@@ -22,21 +22,6 @@ import dataaccess as da
 from dataaccess import _native
 
 NETWORK = Cases()
-
-
-@contextmanager
-def greeting(words: bytes) -> Iterator[int]:
-    def serve() -> None:
-        with suppress(OSError):
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(words)
-                connection.recv(65536)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve, daemon=True).start()
-        yield int(listener.getsockname()[1])
 
 
 @contextmanager
@@ -211,7 +196,7 @@ NETWORK.table(
 
 @NETWORK.of("https:// where the port speaks no TLS")
 def _no_tls(_user: User) -> object:
-    with greeting(b"220 mail ready\r\n") as port:
+    with speaking(b"220 mail ready\r\n") as port:
         return at(f"https://localhost:{port}")
 
 

@@ -81,33 +81,32 @@ def _cut(user: User) -> object:
         return list(scan_of(client).batches(max_rows=1_000))
 
 
-def days_of(responder: Responder, days: Any, attrs: list[str], use: Callable[[Any], object]) -> object:
+def days_of(
+    responder: Responder, attrs: list[str], days: Any, use: Callable[[Any], object] = lambda scan: scan.collect()
+) -> Callable[[User], object]:
     """Uses a scan of days, one after the other, of a server that responds so."""
-    with serving(responder) as server:
-        client = da.Client(server.base_url, token="t", retry_for=0, timezone="UTC", concurrency=1)
-        return use(client.scan_codes(attrs, allocated_time=days))
+
+    def act(_user: User) -> object:
+        with serving(responder) as server:
+            client = da.Client(server.base_url, token="t", retry_for=0, timezone="UTC", concurrency=1)
+            return use(client.scan_codes(attrs, allocated_time=days))
+
+    return act
 
 
 THREE = da.days("2024-01-01", "2024-01-04")
-NO_DATA = http({"code": 200, "message": "ok"})
+ONE, OTHER, NO_DATA = response_of([{"id": "x"}]), response_of([{"id": "y"}]), http({"code": 200, "message": "ok"})
 LATE = [{"id": str(n), "allocated_time": f"2024-02-{n:02} 12:00:00"} for n in range(1, 20)]
+TIMES = ["id", "allocated_time"]
 SCANS.table(
     {
-        "for batch in scan.batches(): … where the second of three requests is rejected": lambda _user: days_of(
-            in_turn(response_of([{"id": "x"}]), http(b"", "400 Bad")),
-            THREE,
-            ["id"],
-            lambda scan: list(scan.batches(max_rows=1)),
+        "for batch in scan.batches(): … where the second of three requests is rejected": days_of(
+            in_turn(ONE, http(b"", "400 Bad")), ["id"], THREE, lambda scan: list(scan.batches(max_rows=1))
         ),
-        "scan.collect() of three days, of which one has a response without data": lambda _user: days_of(
-            in_turn(response_of([{"id": "x"}]), NO_DATA, response_of([{"id": "y"}])),
-            THREE,
-            ["id"],
-            lambda scan: scan.collect(),
+        "scan.collect() of three days, of which one has a response without data": days_of(
+            in_turn(ONE, NO_DATA, OTHER), ["id"], THREE
         ),
-        "scan.collect() of days whose times no zone explains": lambda _user: days_of(
-            always(response_of(LATE)), DAY, ["id", "allocated_time"], lambda scan: scan.collect()
-        ),
+        "scan.collect() of days whose times no zone explains": days_of(always(response_of(LATE)), TIMES, DAY),
     }
 )
 
@@ -152,7 +151,6 @@ def of_ids(attrs: list[str], first: int, last: int) -> Callable[[da.Sandbox], ob
 
 
 LIMA = {"day_zone": "America/Lima", "source_timezone": "America/Lima"}
-TIMES = ["id", "allocated_time"]
 SCANS.table(
     {
         'scan.collect() with on_suspected_cap="split", where a part cannot be split': using(

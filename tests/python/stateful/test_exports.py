@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
-from support.service_machine import PASSING, Machine, assert_hidden, run_machine
+from support.service_machine import Machine, assert_hidden, run_machine
 
 import dataaccess as da
 
@@ -84,12 +84,6 @@ class Exports(Machine):
     def the_token_is_revoked(self) -> None:
         if not self.faults.may_cut:
             self.tokens.revoke()
-
-    @rule(options=st.sampled_from(PASSING))
-    def a_request_fails(self, options: dict[str, Any]) -> None:
-        # A refusal that is cut off may not show that it is of the token.
-        if not ("after_bytes" in options and self.tokens.is_revoked):
-            self.faults.add_passing(options)
 
     @rule()
     def faults_end(self) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import socket
 import ssl
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import trustme
@@ -125,3 +128,23 @@ CASES: dict[str, tuple[Server, str]] = {
         "refused",
     ),
 }
+
+
+@contextmanager
+def speaking(greeting: bytes) -> Iterator[int]:
+    """Says the same to everyone who says something; gives its port."""
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with suppress(OSError), connection:
+                    connection.recv(65536)
+                    connection.sendall(greeting)
+                    connection.recv(65536)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)

@@ -14,12 +14,12 @@ from typing import Any
 
 from support.programs import free_port
 from support.raw_server import ENTRY, RESPONSE, RawServer, always, http
+from support.searches import collect, search, stream
 
 import dataaccess as da
 
 GOOD: dict[str, Any] = {**RESPONSE, "data": {"entries": [ENTRY, ENTRY], "meta": {"total": 2}, **RESPONSE["data"]}}
 WHOLE = http(GOOD)
-DAY = da.on("2024-01-15")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Operation:
 
 
 ROWS = GOOD["data"]["data"]
-SEARCH = Operation("search_codes", lambda client: client.search_codes(["id"], allocated_time=DAY), ROWS)
+SEARCH = Operation("search_codes", search, ROWS)
 DOWNLOAD = Operation("download_segment", lambda client: client.download_segment(5637051)["entries"], [ENTRY, ENTRY])
 
 
@@ -63,24 +63,16 @@ class Entry:
             raise failed from None
 
 
-def _scan(client: Any) -> Any:
-    return client.scan_codes(["id"], allocated_time=DAY)
-
-
 def _folder(client: Any, folder: Path) -> Any:
-    scan = _scan(client)
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     scan.to_folder(folder)
     return scan.read_folder(folder).to_dicts()
 
 
-def _batches(client: Any, _folder: Path) -> Any:
-    return [row for batch in _scan(client).batches() for row in batch.to_dicts()]
-
-
 OF_ROWS = (
-    Entry("search", "search_codes", lambda client, _: SEARCH(client), ROWS),
-    Entry("collect", "scan_codes", lambda client, _: _scan(client).to_arrow().to_pylist(), ROWS),
-    Entry("batches", "scan_codes", _batches, ROWS),
+    Entry("search", "search_codes", lambda client, _: search(client), ROWS),
+    Entry("collect", "scan_codes", lambda client, _: collect(client).to_pylist(), ROWS),
+    Entry("batches", "scan_codes", lambda client, _: [row for each in stream(client) for row in each.to_dicts()], ROWS),
     Entry("folder", "scan_codes", _folder, ROWS),
 )
 ENTRIES = (*OF_ROWS, Entry("download", "download_segment", lambda client, _: DOWNLOAD(client), DOWNLOAD.result))

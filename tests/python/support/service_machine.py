@@ -296,6 +296,13 @@ class Machine(RuleBasedStateMachine):
         self.faults.end()
         self.service.stop()
 
+    # A refusal that is cut off may not show that it is of the token: neither is drawn with the other.
+
+    @rule(options=st.sampled_from(PASSING))
+    def a_request_fails(self, options: dict[str, Any]) -> None:
+        if not ("after_bytes" in options and self.tokens.is_revoked):
+            self.faults.add_passing(options)
+
 
 class ServiceMachine(Machine):
     def begin(self, zone: str | None, counts: list[int]) -> None:
@@ -336,13 +343,6 @@ class ServiceMachine(Machine):
     @rule(day=days)
     def a_day_is_redirected(self, day: date) -> None:
         self.faults.redirect(day)
-
-    # A refusal that is cut off may not show that it is of the token: neither is drawn with the other.
-
-    @rule(options=st.sampled_from(PASSING))
-    def a_request_fails(self, options: dict[str, Any]) -> None:
-        if not ("after_bytes" in options and self.tokens.is_revoked):
-            self.faults.add_passing(options)
 
     @rule(is_stuck=st.booleans())
     def the_token_is_revoked(self, *, is_stuck: bool) -> None:
