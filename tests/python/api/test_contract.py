@@ -118,8 +118,7 @@ EXPORT: dict[str, int] = {}
 def outcome(call: Callable[[], Any]) -> Any:
     """What a call returned and warned of, or its error with what a program reads of it."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             returned = call()
         return returned, [(each.category, str(each.message)) for each in caught]
     except da.DataAccessError as error:

@@ -7,7 +7,6 @@ import re
 import sys
 import tomllib
 import traceback
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +160,8 @@ def test_a_file_with_a_token_that_others_can_read_causes_a_warning(config: Confi
         da.Client(profile="staging")
     assert caught[0].filename == __file__
     config.write('[profiles.one]\nbase_url = "https://cdp.example.com"\n', mode=0o644)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        da.Client(profile="one", token="t")
+    # Warnings are errors here.
+    da.Client(profile="one", token="t")
 
 
 # Any file of profiles: the settings that it says, or an error that names the file, the profile and each key.

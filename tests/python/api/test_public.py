@@ -153,9 +153,6 @@ def test_an_address_is_of_a_sandbox_only_while_it_runs(end: str) -> None:
     assert client.is_sandbox
 
 
-# The exceptions: their tree and their exit codes.
-
-
 CLASSES = [
     value
     for value in vars(errors).values()

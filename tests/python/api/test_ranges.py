@@ -5,7 +5,6 @@ The oracle compares the instants of rows with the days of the client's zone. It 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -87,6 +86,8 @@ def stores(client: Any, condition: Any) -> list[str]:
     return sorted(row["opened"] for row in scan.to_dicts())
 
 
+# The days of these tests have equal numbers of rows.
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_each_range_has_the_rows_of_its_days_with_the_right_setting(
     connect: Any, platform: Any, now: Callable[[str], None], name: str
@@ -98,13 +99,9 @@ def test_each_range_has_the_rows_of_its_days_with_the_right_setting(
     client = connect(service, timezone=zone, day_comparison=comparison)
     rows = expected(zone, first, last)
     assert 0 < len(rows) < len(instants(zone)) or name == "month"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # The days of these tests have equal numbers of rows.
-        warnings.simplefilter("ignore", da.IncompleteWarning)
-        if condition is not None:
-            assert codes(client, condition) == rows
-        assert stores(client, of_column) == rows
+    if condition is not None:
+        assert codes(client, condition) == rows
+    assert stores(client, of_column) == rows
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -127,8 +124,8 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
 
 
 def test_a_range_without_its_column_or_with_an_alternative_is_not_checked(connect: Any) -> None:
-    with serving("inclusive", "UTC") as service, warnings.catch_warnings():
-        warnings.simplefilter("error")
+    # Warnings are errors here.
+    with serving("inclusive", "UTC") as service:
         client = connect(service)
         assert client.search_codes(["id"], allocated_time=da.since(DAY))
         either = OPENED.since(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")
@@ -173,9 +170,6 @@ def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da
     assert scan.requests() == client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16")).requests()
     assert yesterday == search(da.on("2024-01-15"))
     assert search(da.yesterday()) == search(da.on("2024-01-16"))
-
-
-# The rows of searches, and warnings of rows of other days.
 
 
 def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:

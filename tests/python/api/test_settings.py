@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import re
-import warnings
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -120,6 +119,9 @@ CLEARED = [
 ]
 
 
+OF_ENVIRONMENT = {"proxy": "HTTPS_PROXY", "ca_bundle": "SSL_CERT_FILE", "concurrency": "DATAACCESS_CONCURRENCY"}
+
+
 @pytest.fixture
 def profile(config: Config) -> Config:
     trustme.CA().cert_pem.write_to_path(str(config.path.parent / "ca.pem"))
@@ -146,22 +148,23 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize(("name", "variable"), [("proxy", "HTTPS_PROXY"), ("ca_bundle", "SSL_CERT_FILE")])
+@pytest.mark.parametrize("name", OF_ENVIRONMENT)
 def test_none_clears_what_the_environment_says(
-    kind: Any, name: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    kind: Any, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    texts = {"proxy": "http://proxy:3128", "ca_bundle": str(tmp_path / "ca.pem"), "concurrency": "3"}
+    for other, text in texts.items():
+        monkeypatch.setenv(OF_ENVIRONMENT[other], text)
     client = kind()
-    assert client.settings[name].source == f"environment variable {variable}"
-    (other,) = {"proxy", "ca_bundle"} - {name}
+    assert client.settings[name].source == f"environment variable {OF_ENVIRONMENT[name]}"
     cleared, copy = kind(**{name: None}), client.with_options(**{name: None})
     for one in (cleared, copy, cleared.with_options(timeout=9), pickle.loads(pickle.dumps(cleared))):
         assert one.settings[name] == da.Setting(None, "argument")
-        assert one.settings[other] == client.settings[other]
+        others = texts.keys() - {name}
+        assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
         assert one.base_url == "https://cdp.example.com"
 
 
@@ -172,9 +175,6 @@ def test_an_address_that_is_cleared_is_that_of_the_environment(
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com/v2")
     cleared = da.Client("https://cdp.example.com", profile="p").with_options(base_url=None)
     assert cleared.base_url == pickle.loads(pickle.dumps(cleared)).base_url == "https://cdp.example.com/v2"
-
-
-# The variables of the environment that a client reads itself, and names that nothing reads.
 
 
 ADDRESS = "https://cdp.example.com"
@@ -220,16 +220,14 @@ def test_the_token_of_the_file_stays_with_its_address(monkeypatch: pytest.Monkey
         da.Client("https://elsewhere.example.com")
 
 
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_a_variable_that_nothing_reads_is_named_except_for_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATA_ACCESS_BASE_URL", "secret-value")
     with pytest.warns(da.DataAccessWarning, match=r" DATA_ACCESS_BASE_URL; .* 'DATAACCESS_BASE_URL'\?") as seen:
         da.Client(ADDRESS, token="tok")
     assert "secret-value" not in str(seen[0].message)
     assert seen[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", da.SandboxWarning)
-        da.Client("sandbox:demo")
+    da.Client("sandbox:demo")
 
 
 def test_each_variable_of_the_sources_is_known() -> None:
@@ -271,9 +269,6 @@ def test_a_proxy_of_the_environment_is_not_for_this_machine(config: Config, monk
     config.write(f'[profiles.p]\nbase_url = "{ADDRESS}"\ntoken = "tok"\nproxy = "http://profile:3128"\n')
     assert da.Client(profile="p").settings["proxy"].value == "other:3128"
     assert da.Client(ADDRESS, token="tok", proxy=None).settings["proxy"].value is None
-
-
-# Paths on this machine.
 
 
 @pytest.fixture

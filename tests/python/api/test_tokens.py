@@ -151,9 +151,6 @@ def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -
     assert search(connect(sandbox.base_url, token=token))
 
 
-# Tokens that expire or are refused: renewed in time, by one question for all calls.
-
-
 def test_a_refused_token_is_renewed_once_and_the_call_continues(connect: Any) -> None:
     tokens = iter(["tok-old", "tok-new"])
     with serving(in_turn(DENIED, http())) as server:

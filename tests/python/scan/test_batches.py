@@ -138,9 +138,6 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
         assert len(server.requests) == 2
 
 
-# Threads and tasks that take batches of one scan.
-
-
 def test_threads_share_batches() -> None:
     with serving(in_parts(whole(50_000))) as server:
         batches = scan_of(client_of(server)).batches(max_rows=500)

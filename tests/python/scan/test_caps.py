@@ -167,8 +167,6 @@ def test_a_total_unlike_the_records_is_reported_each_night(connect: Any, tmp_pat
         assert len(server.requests) == asked
 
 
-# Split.
-
 CAP = 60
 WEEK = da.days("2024-01-01", "2024-01-06")
 STATUSES = [1, 3, 4]

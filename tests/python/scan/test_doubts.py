@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from logging import WARNING
 from pathlib import Path
@@ -25,8 +25,6 @@ from support.runs import by_value, parts, responding, values_asked
 from support.streams import response_of
 
 import dataaccess as da
-
-# Files and runs whose doubts are errors.
 
 
 def row(identity: str, day: str = "2024-01-01", **values: Any) -> dict[str, Any]:
@@ -102,10 +100,9 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, service: da.Sand
     scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     service.switch(day_zone="Asia/Tokyo")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.to_folder(tmp_path, refresh="all", on_doubt=how)
+    # Warnings are errors here.
+    with pytest.raises(da.ScanIncompleteError) as caught:
+        scan.to_folder(tmp_path, refresh="all", on_doubt=how)
     ((name, error),) = caught.value.failed.items()
     assert isinstance(error, da.DoubtfulDataError)
     assert (name[:10], caught.value.exit_code) == ("2024-01-01", 65)
@@ -132,9 +129,6 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
         with pytest.raises(error):
             scan.to_folder(tmp_path / "third", on_doubt=on_doubt)
     assert list((tmp_path / "third").rglob("*.parquet")) == []
-
-
-# Less than a file has.
 
 
 def numbered(*numbers: int | None, text: str | None = "x") -> bytes:
@@ -188,8 +182,6 @@ def test_a_good_file_is_not_replaced_by_less(
         assert contents(tmp_path)[1] != before[1]
 
 
-# What looks wrong in a run of several days.
-
 Day = list[dict[str, Any]]
 
 
@@ -231,8 +223,7 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
     with serving(give) as server:
         days = da.days("2024-01-01", f"2024-01-{len(found) + 1:02}")
         scan = connect(server.base_url).scan_codes(["id", "allocated_time", "name"], allocated_time=days)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             report = scan.to_folder(tmp_path)
         assert [each.category for each in caught] == ([] if category is None else [category])
         assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == doubtful_days
@@ -250,70 +241,52 @@ def test_what_looks_wrong_in_a_run_is_named_refused_or_accepted(connect: Any, tm
         assert da.folder_status(tmp_path).doubtful_days == []
 
 
-# Snapshots.
+# Nights: the values whose requests fail, those without rows, `refresh`, the values that are asked for, how many files
+# are kept, new and refreshed, and the rows then, each with its value and the number of the request for it: 23.
+NIGHTS: dict[str, list[tuple[str, str, Any, str, tuple[int, int, int], list[int]]]] = {
+    "broken off": [
+        ("2", "", None, "123", (0, 2, 0), [11, 31]),
+        ("", "", None, "2", (2, 1, 0), [11, 22, 31]),
+        ("3", "", None, "123", (1, 0, 2), [12, 23, 31]),
+        ("", "", None, "3", (2, 0, 1), [12, 23, 33]),
+        ("", "", None, "123", (0, 0, 3), [13, 24, 34]),
+    ],
+    "not resumed by a refresh": [
+        ("23", "", None, "123", (0, 1, 0), [11]),
+        ("1", "", "all", "231", (1, 2, 0), [11, 22, 32]),
+        # The file of the first night is of another snapshot than those of the second.
+        ("", "", None, "1", (2, 0, 1), [13, 22, 32]),
+    ],
+    "one that keeps a task": [
+        ("", "", None, "123", (0, 3, 0), [11, 21, 31]),
+        ("", "2", None, "123", (1, 0, 2), [12, 21, 32]),
+        ("", "2", None, "123", (1, 0, 2), [13, 21, 33]),
+        ("", "", None, "123", (0, 0, 3), [14, 24, 34]),
+    ],
+}
 
 
-def rows_of(folder: Path) -> list[int]:
-    return sorted(pl.read_parquet(folder)["n"].to_list())
-
-
-def counted(fails: set[str], is_empty: Collection[str] = ()) -> Callable[[Any, str, int], None]:
-    """Each response has its value and the number of its request for it, from 1 on: 23."""
+@pytest.mark.fault("S13")
+@pytest.mark.filterwarnings("ignore::dataaccess.ShrunkWarning")
+@pytest.mark.parametrize("name", NIGHTS)
+def test_a_snapshot_is_completed_and_then_made_anew(connect: Any, tmp_path: Path, name: str) -> None:
+    fails = is_empty = ""
 
     def give(connection: Any, value: str, before: int) -> None:
         rows = [] if value in is_empty else [{"n": 10 * int(value) + before + 1, "text": "x"}]
         connection.sendall(http(b"", "400 Bad Request") if value in fails else response_of(rows))
 
-    return give
-
-
-@pytest.mark.fault("S13")
-def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Path) -> None:
-    fails = {"2"}
-    with responding(counted(fails)) as server:
+    with responding(give) as server:
         scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
-        with pytest.raises(da.ScanIncompleteError):
-            scan.to_folder(tmp_path)
-        fails.clear()
-        assert (scan.to_folder(tmp_path).kept, rows_of(tmp_path)) == (2, [11, 22, 31])
-        fails.add("3")
-        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
-            scan.to_folder(tmp_path)
-        assert rows_of(tmp_path) == [12, 23, 31]
-        fails.clear()
-        asked = len(values_asked(server))
-        report = scan.to_folder(tmp_path)
-        assert (values_asked(server)[asked:], report.kept, report.refreshed) == (["3"], 2, 1)
-        assert rows_of(tmp_path) == [12, 23, 33]
-        asked = len(values_asked(server))
-        assert scan.to_folder(tmp_path).refreshed == 3
-        assert values_asked(server)[asked:] == ["1", "2", "3"]
-
-
-def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> None:
-    fails = {"2", "3"}
-    with responding(counted(fails)) as server:
-        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
-        with pytest.raises(da.ScanIncompleteError):
-            scan.to_folder(tmp_path)
-        fails ^= {"1", "2", "3"}
-        with pytest.raises(da.ScanIncompleteError):
-            scan.to_folder(tmp_path, refresh="all")
-        fails.clear()
-        report = scan.to_folder(tmp_path)
-        # The file of the first run is of another snapshot than those of the second.
-        assert (report.kept, report.refreshed, rows_of(tmp_path)[0]) == (2, 1, 13)
-
-
-@pytest.mark.filterwarnings("ignore::dataaccess.ShrunkWarning")
-def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path: Path) -> None:
-    shrunk: list[str] = []
-    with responding(counted(set(), shrunk)) as server:
-        scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        scan.to_folder(tmp_path)
-        nights = [(["2"], [12, 21, 32]), (["2"], [13, 21, 33]), ([], [14, 24, 34])]
-        for shrunk[:], rows in nights:
-            report = scan.to_folder(tmp_path)
-            assert [bool(task.doubts) for task in report.files] == [False, bool(shrunk), False]
-            assert rows_of(tmp_path) == rows
-        assert len(server.requests) == 4 * 3
+        for fails, is_empty, refresh, values, counts, rows in NIGHTS[name]:
+            asked = len(values_asked(server))
+            try:
+                report: Any = scan.to_folder(tmp_path, refresh=refresh)
+            except da.ScanIncompleteError as error:
+                report, failed = error.report, len(error.failed)
+            else:
+                failed = 0
+                assert [bool(task.doubts) for task in report.files] == [value in is_empty for value in "123"]
+            assert (failed, "".join(values_asked(server)[asked:])) == (len(fails), values)
+            assert (report.kept, report.new, report.refreshed) == counts
+            assert sorted(pl.read_parquet(tmp_path)["n"].to_list()) == rows

@@ -40,7 +40,6 @@ import dataaccess as da
 
 DAY = da.on("2024-01-15")
 
-# Responses that are cut off.
 
 MANY = 70_000
 """Rows of more than one batch, so that some are in the file when the response is cut off."""
@@ -146,9 +145,6 @@ def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
         assert "KeyboardInterrupt" in output
         drafts = [found.name for found in path.parent.iterdir() if found.name != path.name]
         assert drafts == []
-
-
-# Where it goes.
 
 
 def test_what_is_there_is_replaced_at_the_end_and_not_before(connect: Any, path: Path) -> None:
@@ -277,9 +273,6 @@ def test_what_would_be_a_wrong_file_is_refused_before_anything_is_sent(
         for other in ("x", "x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
             getattr(scan, method)(tmp_path / other)
         assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
-
-
-# Packed, and open.
 
 
 @pytest.mark.parametrize(

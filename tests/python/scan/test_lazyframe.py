@@ -173,9 +173,6 @@ def test_no_row_is_lost_where_the_service_cuts_days_in_another_zone(zone: str, c
                     assert found.equals(frame.filter(condition))
 
 
-# What is pushed.
-
-
 def test_only_the_columns_of_a_query_are_requested(sandbox: da.Sandbox) -> None:
     (body,) = bodies(sandbox, codes(sandbox).filter(pl.col("pool_id") == 901).select("id"))
     assert body["attrs"] == ["id", "pool_id"]
@@ -264,9 +261,6 @@ def test_inferred_types_are_requested_once() -> None:
         assert frame.collect().equals(scan.to_polars())
         nobody = own.client().scan_items("store", ["city"], da.col("city").equals("nowhere"), item_type_id=7)
         assert nobody.to_lazyframe().collect().equals(nobody.to_polars())
-
-
-# Errors, warnings and rows as they come.
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -271,9 +271,6 @@ def test_a_zone_that_does_not_exist_is_refused_before_anything_is_sent(scan: Any
     assert list(tmp_path.glob("*")) == []
 
 
-# Platforms with zones of their own: rows of a day are those of the zone of the client.
-
-
 @pytest.fixture
 def week(platform: Platform) -> da.Scan:
     days = da.days(DAYS[0], DAYS[-1] + dt.timedelta(days=1))
@@ -299,9 +296,6 @@ def test_without_a_zone_times_are_as_the_service_wrote_them(platform: Platform, 
         assert frame.schema["allocated_time"] == pl.Datetime("us")
         found = dict(frame.select("id", pl.col("allocated_time").dt.to_string("%F %T")).iter_rows())
         assert {each: found[each] for each in written} == written
-
-
-# Tables and scans as objects.
 
 
 @pytest.fixture

@@ -95,8 +95,6 @@ def test_a_plan_has_its_limit(client: Any) -> None:
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"
 
 
-# Plans that cannot be: each problem is reported with its path, before anything is sent.
-
 VALUE = "filters.OR[0].AND[0].value"
 
 

@@ -120,9 +120,6 @@ def test_the_demo_service_is_the_same_whatever_its_port(tmp_path: Path) -> None:
     assert first[3] == second[3] == str(len(rows_in(tmp_path)))
 
 
-# The names of files, and who reads them.
-
-
 def names(folder: Path) -> list[str]:
     return [str(part.relative_to(folder)) for part in parts(folder)]
 
@@ -183,9 +180,6 @@ def test_each_library_reads_the_folder_with_its_days(connect: Any, service: da.S
     for missing in ("raise", "ignore"):
         with pytest.raises(da.FileError, check=lambda error: error.errno == errno.ENOENT):
             scan.read_folder(tmp_path / "none", missing=missing)
-
-
-# Reports of runs and folder_status: figures, progress, which days a folder has, how old, and what looks wrong.
 
 
 def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

@@ -134,9 +134,6 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
         assert abs(report.files[0].requested_at - datetime.now(UTC)) < timedelta(minutes=5)
 
 
-# Rows of another service.
-
-
 def scan(client: Any, start: int, stop: int) -> Any:
     """A scan of some days of January 2024, `stop` excluded."""
     days = da.days(f"2024-01-{start:02}", f"2024-01-{stop:02}")

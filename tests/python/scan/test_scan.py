@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import sys
 import threading
 import time
+import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,7 +18,7 @@ import numpy as np
 import pytest
 from support.raw_server import always, http, serving
 from support.scan_requests import SILENCE, ok_response, scan_of_parts, scan_server, uses_of, wait_until
-from support.streams import client_of, in_parts, response_of, scan_of, search_of, whole
+from support.streams import client_of, in_parts, response_of, scan_of, whole
 
 import dataaccess as da
 
@@ -78,48 +81,41 @@ def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> 
         assert scan.last_stats.empty_shape.startswith("data")
 
 
+NO_TEXT: list[dict[str, Any]] = [{"n": 1}, {"n": 2}]
+ONE_TEXT, BOTH = [*NO_TEXT[:1], {"n": 2, "text": "a"}], [{"n": 1, "text": "a"}] * 2
+ABSENT, INCOMPLETE = (da.AbsentAttributeWarning, "'text'"), (da.IncompleteWarning, r"\b5 .*\b2\b")
+# Records, a total, a limit, and the warning.
+WARNINGS: dict[str, tuple[list[dict[str, Any]], int | None, int | None, tuple[type[Warning], str] | None]] = {
+    "an attribute that no row has": (NO_TEXT, None, None, ABSENT),
+    "no row has it and none was cut": (NO_TEXT, None, 3, ABSENT),
+    "an attribute that is null": ([{"n": 1, "text": None}], None, None, None),
+    "no rows": ([], None, None, None),
+    "an attribute that a row has": (ONE_TEXT, None, None, None),
+    "the row that has it was cut": (ONE_TEXT, None, 1, None),
+    "another total": (BOTH, 5, None, INCOMPLETE),
+    "the total": (BOTH, 2, None, None),
+}
+
+
 @pytest.mark.both_clients
-def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
-    with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
-        scan = scan_of(connect(server.base_url))
-        for use in uses_of(scan):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
-                use()
-            assert len(caught) == 1
-            # The line of the caller.
-            assert caught[0].filename in {__file__, uses_of.__code__.co_filename} or hasattr(scan, "client")
-        assert scan.last_stats.absent == ["text"]
-        with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
-            search_of(connect(server.base_url))
-
-
-def test_nothing_is_absent_where_a_row_has_it_or_no_row_came_or_some_were_cut(connect: Any) -> None:
-    rows: list[dict[str, Any]] = [{"n": 1}, {"n": 2, "text": "a"}]
-    responses: list[Any] = [([{"n": 1, "text": None}], None), ([], None), (rows, None), (rows, 1)]
-    for records, limit in responses:
-        with serving(always(response_of(records))) as server:
-            for use in uses_of(scan_of(connect(server.base_url), limit=limit)):
-                use()
-    with serving(always(response_of(rows))) as server:
+@pytest.mark.parametrize("name", WARNINGS)
+def test_what_a_response_shows_is_warned_of_in_every_use(connect: Any, name: str) -> None:
+    records, total, limit, warning = WARNINGS[name]
+    with serving(always(response_of(records, **({"meta": {"total": total}} if total else {})))) as server:
         client = connect(server.base_url)
-        assert scan_of(client).head(1).stats.absent == []
-        assert client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7, limit=1)
-    with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
-        for use in [scan_of(connect(server.base_url)).head, *uses_of(scan_of(connect(server.base_url), limit=3))]:
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'"):
+        scan = scan_of(client, limit=limit)
+        search = partial(client.search_items, "store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+        for use in (*uses_of(scan), partial(search, limit=limit), *([scan.head] if warning is ABSENT else [])):
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 use()
-
-
-def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
-    records = [{"n": 1, "text": "a"}] * 2
-    with serving(always(response_of(records, meta={"total": 5}))) as server:
-        scan = scan_of(connect(server.base_url))
-        for use in uses_of(scan):
-            with pytest.warns(da.IncompleteWarning, match=r"\b5 .*\b2\b"):
-                use()
-        assert scan.head(1).num_rows == 1
-    with serving(always(response_of(records, meta={"total": 2}))) as server:
-        assert scan_of(connect(server.base_url)).collect().num_rows == 2
+            assert [each.category for each in caught] == ([warning[0]] if warning else [])
+            if warning:
+                assert re.search(warning[1], str(caught[0].message))
+                # The line of the caller.
+                assert caught[0].filename in {__file__, uses_of.__code__.co_filename} or hasattr(scan, "client")
+            assert isinstance(use, partial) or scan.last_stats.absent == (["text"] if warning is ABSENT else [])
+        # A head that cuts rows shows nothing.
+        assert scan.head(1).stats.absent == []
 
 
 @pytest.mark.both_clients
@@ -152,9 +148,6 @@ def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox
         threading.setprofile(None)
     assert made
     assert threading.main_thread().name not in made
-
-
-# Rows without their number, and their number without rows.
 
 
 def test_rows_are_counted_with_one_attribute(client: Any, sandbox: da.Sandbox) -> None:
@@ -205,9 +198,6 @@ def test_rows_are_those_of_json_in_the_same_order() -> None:
     body = b'{"code":200,"data":{"status":true,"data":[{"z":1,"a":1,"z":"last","a":2}]}}'
     with serving(always(http(body))) as server:
         assert scan_of(client_of(server), ["a"]).to_dicts() == [{"a": 2, "z": "last"}]
-
-
-# Progress of collect and the to_… methods.
 
 
 READINGS = ["collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_parquet", "to_csv", "to_jsonl"]

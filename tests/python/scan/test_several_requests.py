@@ -113,9 +113,6 @@ def test_two_uses_at_once_are_two_scans(connect: Any) -> None:
         assert len(parts.asked) == 10
 
 
-# Types, figures and warnings of all.
-
-
 def of(*responses: list[Any]) -> Any:
     return scan_server(lambda asked: response_of([{"n": asked.part, "a": value} for value in responses[asked.part]]))
 
@@ -217,9 +214,6 @@ def test_what_all_responses_show_is_warned_of_once(connect: Any, output: str) ->
             OUTPUTS[output](scan)
         assert sorted(each.category.__name__ for each in caught) == ["AbsentAttributeWarning", "IncompleteWarning"]
         assert scan.last_stats.absent == ["text"]
-
-
-# What ends all that are in flight.
 
 
 ENDS: dict[str, Callable[[Any, Any], object]] = {
@@ -337,9 +331,6 @@ def test_a_failure_ends_all_that_are_in_flight(connect: Any, output: str) -> Non
         assert gone(parts.server)
         assert len(parts.asked) == 4
         assert not scan.last_stats
-
-
-# Failures, retries, refused tokens and time limits.
 
 
 def failing(part: int, with_bytes: bytes) -> Callable[[ScanRequest], bytes]:

@@ -153,8 +153,6 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
         assert parts.asked == [1] * 3
 
 
-# In other threads and processes.
-
 # Scans that the contract does not have.
 FURTHER: dict[str, Callable[[Any], Any]] = {
     "more values than a request has": lambda client: client.scan_items(
