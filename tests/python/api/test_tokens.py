@@ -7,9 +7,11 @@ import os
 import pickle
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import repeat
 from typing import Any
 from unittest.mock import Mock
 
@@ -240,8 +242,12 @@ def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exce
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None:
-    away = [OSError("the service of the tokens is away")] * 10
-    token = Mock(side_effect=[("tok-1", time.time() + 0.2), *away, ("tok-1", time.time() + 60)])
+    def tokens() -> Iterator[Any]:
+        yield "tok-1", time.time() + 0.2
+        yield from repeat(OSError("the service of the tokens is away"), 10)
+        yield "tok-1", time.time() + 60
+
+    token = Mock(side_effect=tokens())
     with serving(lambda connection, _: connection.sendall(after(0.15, http()))) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))

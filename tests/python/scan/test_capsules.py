@@ -6,7 +6,8 @@ import gc
 import subprocess
 import sys
 import time
-from itertools import chain, repeat
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 from unittest.mock import Mock
 
@@ -143,9 +144,12 @@ def test_a_token_that_needs_the_lock_is_waited_for_five_seconds() -> None:
 
 
 def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None:
-    token = Mock(side_effect=chain([("tok", time.time() + 0.3)], repeat(LookupError)))
+    def tokens() -> Iterator[Any]:
+        yield "tok", time.time() + 0.3
+        yield from repeat(LookupError)
+
     with serving(slow) as server:
-        client = da.Client(server.base_url, token=token, concurrency=1, retry_for=0)
+        client = da.Client(server.base_url, token=Mock(side_effect=tokens()), concurrency=1, retry_for=0)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
         with pytest.raises(OSError, match="LookupError") as caught:
             pa.table(scan)
