@@ -235,14 +235,18 @@ class Clock:
         return self.now - timedelta(seconds=1) <= time <= self.now + SLACK
 
 
+def locals_of_package(error: BaseException) -> list[str]:
+    """The locals of the frames of this package."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [repr(frame.f_locals) for frame in frames if frame.f_globals["__name__"].startswith("dataaccess")]
+
+
 def assert_hidden(tokens: list[str], *things: object) -> None:
     """No token is in a text of these, nor in the pickle of those that pickle, nor in the frames of an error."""
     for thing in things:
         shown = [str(thing), repr(thing)]
         if isinstance(thing, BaseException):
-            shown += traceback.format_exception(thing)
-            frames = [frame for frame, _ in traceback.walk_tb(thing.__traceback__)]
-            shown += [repr(each.f_locals) for each in frames if each.f_globals["__name__"].startswith("dataaccess")]
+            shown += [*traceback.format_exception(thing), *locals_of_package(thing)]
         pickled = b""
         with suppress(TypeError, AttributeError, pickle.PicklingError):
             pickled = pickle.dumps(thing)
