@@ -237,7 +237,7 @@ def tunnel(port: int, limit: int = 2**40) -> Responder:
         client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         given = 0
         with socket.create_connection(("127.0.0.1", port)) as service:
-            while given < limit:
+            while True:
                 # Bytes that TLS has already decrypted do not show in `select`.
                 waiting = getattr(client, "pending", int)()
                 for source in [client] if waiting else select.select([client, service], [], [], 30)[0]:
@@ -248,6 +248,8 @@ def tunnel(port: int, limit: int = 2**40) -> Responder:
                     if not data:
                         raise Close
                     (service if source is client else client).sendall(data)
-        raise Close
+                    # What the client sent is read first: an end without that may be a reset.
+                    if given >= limit:
+                        raise Close
 
     return respond
