@@ -15,13 +15,12 @@ use futures_util::{FutureExt, poll};
 
 use super::*;
 use crate::cells::Cells;
+use crate::client::testing::{any_search, token};
 use crate::client::{
     BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TakeGrant, TimeoutScope, TokenSource, TokenWait,
 };
 use crate::config::{Arguments, Settings};
 use crate::contract::export::DownloadBody;
-use crate::contract::search::{Attributes, Filters, SearchBody};
-use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,8 +42,7 @@ fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (R
 }
 
 fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
-    let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
-    Client::of_service(respond, Arc::new(token), set).unwrap()
+    Client::of_service(respond, token().unwrap(), set).unwrap()
 }
 
 async fn post(client: &Client) -> Result<()> {
@@ -288,17 +286,6 @@ async fn a_request_whose_token_was_refused_while_it_waited_is_not_sent_without_a
         assert_eq!(outcome.unwrap_err().kind(), Kind::Config);
     }
     assert_eq!(seconds(&arrivals), [0]);
-}
-
-fn any_search() -> Search {
-    let names: Arc<[String]> = Arc::from(["n".to_owned()]);
-    let body = SearchBody {
-        item_type_id: 7,
-        item_type_name: "store".to_owned(),
-        attrs: Attributes::Names(names.clone()),
-        filters: Filters { or: Vec::new() },
-    };
-    Search { body, attributes: names, limit: None, known_row_cap: None }
 }
 
 /// A search with its delivery, whose batches have a megabyte of text.
