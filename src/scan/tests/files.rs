@@ -1,7 +1,7 @@
 //! A scan into one file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
@@ -22,8 +22,13 @@ impl Folder {
         Self(folder)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.0
+    /// The path of a file.
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(super) fn location(&self) -> Location {
+        Location::Path(self.0.clone())
     }
 }
 
@@ -41,7 +46,7 @@ const FORMATS: [Format; 2] = [
 /// The lines of a file with the rows of a scan, without the head.
 async fn written(scan: &Scan, client: &Arc<Client>, format: Format) -> Result<(Stats, Vec<String>)> {
     let folder = Folder::new();
-    let path = folder.path().join("rows");
+    let path = folder.join("rows");
     let written = scan.write(client, &Location::Path(path.clone()), format).await;
     assert!(!path.exists(), "it appears when it is published");
     let (stats, complete) = written?;
@@ -63,13 +68,10 @@ fn cut_off() -> Reply {
 async fn a_file_has_the_rows_of_the_last_attempt() {
     for format in FORMATS {
         for count in [2, 0] {
-            let (client, requests) = client(
-                |_| {},
-                move |asked| match asked.before {
-                    0 => cut_off(),
-                    _ => rows(0, &ids("new", count)),
-                },
-            );
+            let (client, requests) = service(move |asked| match asked.before {
+                0 => cut_off(),
+                _ => rows(0, &ids("new", count)),
+            });
             let (stats, lines) = written(&scan(1), &client, format).await.unwrap();
             assert_eq!(requests.lock().unwrap().len(), 2);
             assert_eq!((stats.figures.rows, lines.len()), (count as u64, count));
@@ -81,7 +83,7 @@ async fn a_file_has_the_rows_of_the_last_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_file_of_several_requests_has_their_rows_in_order() {
     for format in FORMATS {
-        let (client, _) = client(|_| {}, |asked| slow_rows(asked.day, 2));
+        let (client, _) = service(|asked| slow_rows(asked.day, 2));
         let (_, lines) = written(&scan(3), &client, format).await.unwrap();
         let expected: Vec<String> = (0..3).flat_map(|day| ids(&day.to_string(), 2)).collect();
         assert_eq!(lines.len(), expected.len());
@@ -92,21 +94,14 @@ async fn a_file_of_several_requests_has_their_rows_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_leaves_no_file() {
     for format in FORMATS {
-        let (client, _) =
-            client(|_| {}, |asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
+        let (client, _) = service(|asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
         assert!(written(&scan(2), &client, format).await.is_err());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn parts_of_capped_responses_are_written_too() {
-    let (client, _) = client(
-        |_| {},
-        |asked| {
-            let count = if asked.status.is_none() { 40 } else { 30 };
-            rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
-        },
-    );
+    let (client, _) = capped(30);
     for format in FORMATS {
         let (stats, lines) = written(&scan(3).splitting(true), &client, format).await.unwrap();
         assert_eq!((stats.figures.rows, lines.len()), (270, 270));
