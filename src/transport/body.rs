@@ -160,35 +160,22 @@ fn length_beside_identity(headers: &HeaderMap) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn stall() -> Stall {
-        Stall::new(&Timeouts::default())
+    /// The second that ends a window with too few bytes, of a body whose first second has these bytes and each later one
+    /// those.
+    fn stalled_at(first: usize, later: usize, waited: Duration) -> Option<usize> {
+        let mut stall = Stall::new(&Timeouts::default());
+        (1..100_000).find(|second| stall.is_reached(waited, if *second == 1 { first } else { later }))
     }
 
     #[test]
-    fn a_slow_body_is_found_after_grace_and_window() {
-        let mut stall = stall();
-        let found = (1..200).find(|_| stall.is_reached(SECOND, 255));
-        assert_eq!(found, Some(50));
-    }
-
-    #[test]
-    fn the_minimum_rate_is_enough_for_ever() {
-        let mut stall = stall();
-        assert!((0..10_000).all(|_| !stall.is_reached(SECOND, 256)));
-    }
-
-    #[test]
-    fn a_burst_does_not_excuse_the_windows_after_it() {
-        let mut stall = stall();
-        assert!(!stall.is_reached(SECOND, 1 << 30));
-        assert!((0..200).any(|_| stall.is_reached(SECOND, 1)));
-    }
-
-    #[test]
-    fn time_that_was_not_spent_waiting_does_not_count() {
-        let mut stall = stall();
-        assert!((0..100_000).all(|_| !stall.is_reached(Duration::ZERO, 1)));
+    fn a_body_has_a_minimum_rate_in_each_window_of_waiting() {
+        let second = Duration::from_secs(1);
+        assert_eq!(stalled_at(255, 255, second), Some(50), "after grace and window");
+        assert_eq!(stalled_at(256, 256, second), None, "the minimum is enough for ever");
+        assert!(
+            stalled_at(1 << 30, 1, second).is_some_and(|second| second < 200),
+            "a burst does not excuse the windows after it"
+        );
+        assert_eq!(stalled_at(1, 1, Duration::ZERO), None, "time that was not spent waiting does not count");
     }
 }
