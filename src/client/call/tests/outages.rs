@@ -84,15 +84,9 @@ async fn run(fault: Fault, concurrency: i64, retry_for: Duration, tasks: usize, 
     let client = client(respond, set);
     let (observer, mut lines) = Observer::new(false, false);
     let one = |_| {
-        let client = Arc::clone(&client);
-        let scope = TimeoutScope::EachToFirstRow(began);
-        async move {
-            let (delivery, timeout) = (DeliveryMode::Complete, None);
-            let mode = SearchMode { operation: "scan", delivery, scope, timeout, is_patient: true, token_wait: None };
-            let budget = Arc::new(BufferBudget::new(usize::MAX, SECOND));
-            let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-            client.search(mode, &any_search(), &|| Cells::new(1), &delivery).await
-        }
+        let searching = Searching::new(Arc::clone(&client), DeliveryMode::Complete, 0, &budget(usize::MAX));
+        let mode = SearchMode { scope: TimeoutScope::EachToFirstRow(began), ..searching.mode };
+        async move { Searching { mode, ..searching }.run().await }
     };
     let mut errors = Vec::new();
     let running = async {
