@@ -1,42 +1,9 @@
 //! A scan into one file.
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::files::{Compression, CsvOptions, Location};
-
-/// A folder of its own that ends with the test.
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn new() -> Self {
-        static FOLDERS: AtomicU32 = AtomicU32::new(0);
-        let name = format!("dataaccess-scan-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).unwrap();
-        Self(folder)
-    }
-
-    /// The path of a file.
-    pub(super) fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    pub(super) fn location(&self) -> Location {
-        Location::Path(self.0.clone())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
-    }
-}
 
 const FORMATS: [Format; 2] = [
     Format::JsonLines { compression: Compression::None },
@@ -45,8 +12,8 @@ const FORMATS: [Format; 2] = [
 
 /// The lines of a file with the rows of a scan, without the head.
 async fn written(scan: &Scan, client: &Arc<Client>, format: Format) -> Result<(Stats, Vec<String>)> {
-    let folder = Folder::new();
-    let path = folder.join("rows");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
     let written = scan.write(client, &Location::Path(path.clone()), format).await;
     assert!(!path.exists(), "it appears when it is published");
     let (stats, complete) = written?;

@@ -4,14 +4,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::SystemTime;
 
-use super::files::Folder;
+use tempfile::TempDir;
+
 use super::*;
 use crate::error::Kind;
-use crate::files::{AtomicFile, Footer, Parquet, RowMemory, Writer};
+use crate::files::{AtomicFile, Footer, Location, Parquet, RowMemory, Writer};
 
-fn options(folder: &Folder) -> RunOptions {
+fn location(folder: &TempDir) -> Location {
+    Location::Path(folder.path().to_path_buf())
+}
+
+fn options(folder: &TempDir) -> RunOptions {
     RunOptions {
-        folder: folder.location(),
+        folder: location(folder),
         service: Service { address: "https://cdp.example.com".to_owned(), is_synthetic: false, same_service: false },
         refresh: InputValue::Null,
         accept: InputValue::Null,
@@ -25,18 +30,18 @@ fn any_memory() -> RowMemory {
     RowMemory::new(u64::MAX)
 }
 
-fn refreshed(folder: &Folder) -> RunOptions {
+fn refreshed(folder: &TempDir) -> RunOptions {
     RunOptions { refresh: InputValue::text("all"), ..options(folder) }
 }
 
-fn strict(folder: &Folder) -> RunOptions {
+fn strict(folder: &TempDir) -> RunOptions {
     RunOptions { on_doubt: OnDoubt::Error, ..options(folder) }
 }
 
 /// A new folder and a service.
-fn in_folder(reply: impl Fn(Asked) -> Reply + Send + Sync + 'static) -> (Folder, Arc<Client>, Requests) {
+fn in_folder(reply: impl Fn(Asked) -> Reply + Send + Sync + 'static) -> (TempDir, Arc<Client>, Requests) {
     let (client, requests) = service(reply);
-    (Folder::new(), client, requests)
+    (tempfile::tempdir().unwrap(), client, requests)
 }
 
 async fn run(scan: &Scan, client: &Arc<Client>, options: &RunOptions) -> Result<FolderReport> {
@@ -75,7 +80,7 @@ async fn a_second_run_requests_only_what_is_missing() {
     assert_eq!((rows_of(&report), sorted_days(&requests)), (12, vec![0, 1, 2, 3]));
     let kept: Vec<bool> = report.files.iter().map(|file| file.state == State::Kept).collect();
     assert_eq!(kept, [true, true, false, false]);
-    let collected = scan(4).read(&folder.location(), false, &any_memory()).await.unwrap();
+    let collected = scan(4).read(&location(&folder), false, &any_memory()).await.unwrap();
     assert_eq!((found(&collected).len(), collected.stats.figures.rows, collected.stats.requests), (12, 12, 4));
 }
 
@@ -98,7 +103,7 @@ async fn a_task_that_fails_does_not_end_the_others_unless_all_would_fail() {
 
 #[tokio::test(start_paused = true)]
 async fn an_outage_ends_a_run_and_the_next_one_continues() {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let set = |arguments: &mut Arguments| (arguments.concurrency, arguments.retry_for) = (Some(2), 5.0);
     let (client, _) = client(set, |asked| if asked.day < 2 { usual(asked) } else { Reply::status(503) });
     let report = run(&scan(6), &client, &options(&folder)).await.unwrap();
@@ -142,7 +147,7 @@ async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
 
 #[tokio::test(start_paused = true)]
 async fn tasks_that_look_capped_are_done_again_in_parts() {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let (client, requests) = capped(30);
     let report = run(&scan(3).splitting(true), &client, &options(&folder)).await.unwrap();
     assert_eq!((rows_of(&report), report.maybe_capped), (270, false));
@@ -155,7 +160,7 @@ async fn tasks_that_look_capped_are_done_again_in_parts() {
 async fn a_damaged_file_is_reported_and_replaced_on_request() {
     let (folder, client, requests) = in_folder(usual);
     run(&scan(3), &client, &options(&folder)).await.unwrap();
-    let file = folder.join("day=2024-01-02/part-0.parquet");
+    let file = folder.path().join("day=2024-01-02/part-0.parquet");
     let content = fs::read(&file).unwrap();
     fs::write(&file, &content[..content.len() - 1]).unwrap();
 
@@ -190,7 +195,7 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
 async fn a_file_of_another_version_is_neither_read_nor_replaced() {
     let (folder, client, requests) = in_folder(usual);
     run(&scan(2), &client, &options(&folder)).await.unwrap();
-    let path = folder.join("day=2024-01-02/part-0.parquet");
+    let path = folder.path().join("day=2024-01-02/part-0.parquet");
     let (part, batches) = Footer::in_content(std::fs::read(&path).unwrap().into(), &any_memory()).unwrap();
     let mut record = part.record;
     record["format"] = 4.into();
@@ -203,13 +208,13 @@ async fn a_file_of_another_version_is_neither_read_nor_replaced() {
     let errors = [
         run(&scan(2), &client, &options(&folder)).await.unwrap_err(),
         run(&scan(2), &client, &of_one_day).await.unwrap_err(),
-        scan(2).read(&folder.location(), false, &any_memory()).await.unwrap_err(),
+        scan(2).read(&location(&folder), false, &any_memory()).await.unwrap_err(),
     ];
     for error in errors {
         assert_eq!((error.kind(), error.details().field.as_deref()), (Kind::FolderMismatch, Some("format")));
         assert!(error.message().contains("format 4"), "{error}");
     }
-    let status = folder_status(&folder.location(), Duration::ZERO, None, None, SystemTime::now()).await.unwrap();
+    let status = folder_status(&location(&folder), Duration::ZERO, None, None, SystemTime::now()).await.unwrap();
     assert!(status.files[1].doubts[0].contains(" version"), "{status:?}");
     assert_eq!(days(&requests).len(), 2);
 }
@@ -224,9 +229,9 @@ async fn days_without_rows_have_files_too() {
 
 /// Runs a scan of one day after the other, each with this number of rows.
 async fn run_each_day(
-    folder: &Folder,
+    folder: &TempDir,
     rows_of: &'static [usize],
-    options: fn(&Folder) -> RunOptions,
+    options: fn(&TempDir) -> RunOptions,
 ) -> Vec<FolderReport> {
     let (client, _) = service(move |asked| rows(asked.day, &ids("a", rows_of[usize::try_from(asked.day).unwrap()])));
     let mut reports = Vec::new();
@@ -238,7 +243,7 @@ async fn run_each_day(
 
 #[tokio::test(start_paused = true)]
 async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let reports = run_each_day(&folder, &[50, 50, 41, 50, 50], options).await;
     let capped: Vec<bool> = reports.iter().map(|report| report.maybe_capped).collect();
     assert_eq!(capped, [false, false, false, true, true], "as a scan of the days so far; the 41 rows are all of a day");
@@ -249,32 +254,32 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     assert_eq!((rows_of(last), last.files[0].doubts.len()), (50, 1));
     assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
     assert_eq!(
-        scan_of(4, 5).read(&folder.location(), false, &any_memory()).await.unwrap().stats.warnings,
+        scan_of(4, 5).read(&location(&folder), false, &any_memory()).await.unwrap().stats.warnings,
         last.warnings
     );
-    assert!(scan_of(2, 3).read(&folder.location(), false, &any_memory()).await.unwrap().stats.reasons.is_empty());
+    assert!(scan_of(2, 3).read(&location(&folder), false, &any_memory()).await.unwrap().stats.reasons.is_empty());
     assert!(
-        folder_status(&folder.location(), Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped
+        folder_status(&location(&folder), Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_day_of_the_folder_with_more_rows_disproves_a_cap() {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let reports = run_each_day(&folder, &[51, 50, 50, 50], options).await;
     assert!(reports.iter().all(|report| !report.maybe_capped));
     assert!(
-        !folder_status(&folder.location(), Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped
+        !folder_status(&location(&folder), Duration::ZERO, None, None, SystemTime::now()).await.unwrap().maybe_capped
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_day_that_looks_capped_beside_the_folder_is_refused_or_split() {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let reports = run_each_day(&folder, &[50, 50, 50], strict).await;
     let failed: Vec<usize> = reports.iter().map(|report| report.failed.len()).collect();
     assert_eq!(failed, [0, 0, 1]);
-    assert!(!folder.join("day=2024-01-03/part-0.parquet").exists());
+    assert!(!folder.path().join("day=2024-01-03/part-0.parquet").exists());
 
     let split = scan_of(2, 3).splitting(true);
     let (client, _) = service(|asked| {
