@@ -79,7 +79,8 @@ mod tests {
         let near = (bounds, -2..=2_i128).prop_map(|(bound, more)| (bound + more).abs());
         let magnitude = prop_oneof![2 => near, 1 => any::<u64>().prop_map(i128::from), 1 => 0..2_000_i128];
         let last = prop_oneof![3 => Just(0), 1 => 1..10_i128];
-        (magnitude, 0_u32..12, last, 0_u32..12, any::<bool>()).prop_map(|(first, zeros, last, places, is_negative)| {
+        let count = || prop_oneof![Just(0), 1_u32..12];
+        (magnitude, count(), last, count(), any::<bool>()).prop_map(|(first, zeros, last, places, is_negative)| {
             let sign = if is_negative { "-" } else { "" };
             let magnitude = first * 10_i128.pow(zeros) + if zeros == 0 { 0 } else { last };
             let digits = format!("{magnitude:0>width$}", width = places as usize + 1);
@@ -135,6 +136,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
         #[test]
         fn an_integer_is_read_in_any_notation(
             (number, integer, places) in number(),

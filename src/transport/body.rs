@@ -160,22 +160,20 @@ fn length_beside_identity(headers: &HeaderMap) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The second that ends a window with too few bytes, of a body whose first second has these bytes and each later one
-    /// those.
-    fn stalled_at(first: usize, later: usize, waited: Duration) -> Option<usize> {
+    /// The second of a body that ends a window with too few bytes, where `bytes` is how many each second has.
+    fn stalled_at(waited: Duration, bytes: impl Fn(usize) -> usize) -> Option<usize> {
         let mut stall = Stall::new(&Timeouts::default());
-        (1..100_000).find(|second| stall.is_reached(waited, if *second == 1 { first } else { later }))
+        (1..100_000).find(|second| stall.is_reached(waited, bytes(*second)))
     }
 
     #[test]
     fn a_body_has_a_minimum_rate_in_each_window_of_waiting() {
         let second = Duration::from_secs(1);
-        assert_eq!(stalled_at(255, 255, second), Some(50), "after grace and window");
-        assert_eq!(stalled_at(256, 256, second), None, "the minimum is enough for ever");
-        assert!(
-            stalled_at(1 << 30, 1, second).is_some_and(|second| second < 200),
-            "a burst does not excuse the windows after it"
-        );
-        assert_eq!(stalled_at(1, 1, Duration::ZERO), None, "time that was not spent waiting does not count");
+        assert_eq!(stalled_at(second, |_| 255), Some(50), "after grace and window");
+        assert_eq!(stalled_at(second, |_| 256), None, "the minimum is enough for ever");
+        let burst = |at| move |second| if second == at { 1 << 30 } else { 1 };
+        assert_eq!(stalled_at(second, burst(1)), Some(50), "a burst in the grace is not counted");
+        assert_eq!(stalled_at(second, burst(30)), Some(80), "it does not excuse the windows after its own");
+        assert_eq!(stalled_at(Duration::ZERO, |_| 0), None, "time that was not spent waiting does not count");
     }
 }
