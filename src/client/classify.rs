@@ -268,19 +268,23 @@ mod tests {
         Error::new(kind, "test failure").with(|details| details.status = status).retryable()
     }
 
-    fn remedy(failure: &Error) -> Remedy {
-        verdict(failure).remedy
-    }
-
     #[test]
-    fn only_a_429_and_a_503_with_retry_after_ask_all_requests_to_wait() {
-        assert_eq!(remedy(&of(Kind::Throttled, Some(429))), Remedy::Pause(None));
-        assert_eq!(remedy(&of(Kind::Throttled, Some(503))), Remedy::BackOff);
-        let asked = of(Kind::Throttled, Some(503)).with(|details| details.retry_after = ASKED);
-        assert_eq!(remedy(&asked), Remedy::Pause(ASKED));
-        let of_envelope = |code| of(Kind::Throttled, Some(200)).with(|details| details.code = Some(code));
-        assert_eq!(remedy(&of_envelope(429)), Remedy::Pause(None));
-        assert_eq!(remedy(&of_envelope(503)), Remedy::BackOff);
+    fn the_remedy_follows_from_the_failure() {
+        let throttled = |status| of(Kind::Throttled, Some(status));
+        let of_envelope = |code| throttled(200).with(|details| details.code = Some(code));
+        for (failure, expected) in [
+            (throttled(429), Remedy::Pause(None)),
+            (throttled(503), Remedy::BackOff),
+            (throttled(503).with(|details| details.retry_after = ASKED), Remedy::Pause(ASKED)),
+            (of_envelope(429), Remedy::Pause(None)),
+            (of_envelope(503), Remedy::BackOff),
+            (Error::new(Kind::PermissionDenied, "test failure"), Remedy::NewToken),
+            (Error::new(Kind::RequestRejected, "test failure"), Remedy::None),
+            (Error::new(Kind::MalformedHttp, "test failure").retried(Retry::One), Remedy::Once),
+            (of(Kind::ConnectionLost, None).retried(Retry::AtOnce), Remedy::AtOnce),
+        ] {
+            assert_eq!(verdict(&failure).remedy, expected, "{failure:?}");
+        }
     }
 
     #[test]
@@ -302,14 +306,6 @@ mod tests {
             let verdict = verdict(&failure);
             assert_eq!((verdict.is_of_service, verdict.is_unsent), (is_of_service, is_unsent), "{failure:?}");
         }
-    }
-
-    #[test]
-    fn the_remedy_follows_from_the_failure() {
-        assert_eq!(remedy(&Error::new(Kind::PermissionDenied, "test failure")), Remedy::NewToken);
-        assert_eq!(remedy(&Error::new(Kind::RequestRejected, "test failure")), Remedy::None);
-        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retried(Retry::One)), Remedy::Once);
-        assert_eq!(remedy(&of(Kind::ConnectionLost, None).retried(Retry::AtOnce)), Remedy::AtOnce);
     }
 
     #[test]

@@ -9,8 +9,12 @@ use super::classify::{check_envelope, entries, records};
 use super::rng::Rng;
 pub use crate::config::Arguments;
 use crate::config::Settings;
+#[cfg(test)]
+use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::decode::Envelope;
 use crate::error::Result;
+#[cfg(test)]
+use crate::filter::Search;
 use crate::secret::Secret;
 use crate::transport::Respond;
 pub use crate::transport::{Reply, Step};
@@ -37,6 +41,19 @@ pub fn check_search(envelope: &Envelope) -> Result<()> {
 /// As the call would fail.
 pub fn check_download(envelope: &Envelope) -> Result<()> {
     check_envelope(envelope).and_then(|()| entries(envelope))
+}
+
+/// A search of one attribute.
+#[cfg(test)]
+pub fn any_search() -> Search {
+    let names: Arc<[String]> = Arc::from(["n".to_owned()]);
+    let body = SearchBody {
+        item_type_id: 7,
+        item_type_name: "store".to_owned(),
+        attrs: Attributes::Names(Arc::clone(&names)),
+        filters: Filters { or: Vec::new() },
+    };
+    Search { body, attributes: names, limit: None, known_row_cap: None }
 }
 
 impl Client {

@@ -160,35 +160,20 @@ fn length_beside_identity(headers: &HeaderMap) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn stall() -> Stall {
-        Stall::new(&Timeouts::default())
+    /// The second of a body that ends a window with too few bytes, where `bytes` is how many each second has.
+    fn stalled_at(waited: Duration, bytes: impl Fn(usize) -> usize) -> Option<usize> {
+        let mut stall = Stall::new(&Timeouts::default());
+        (1..100_000).find(|second| stall.is_reached(waited, bytes(*second)))
     }
 
     #[test]
-    fn a_slow_body_is_found_after_grace_and_window() {
-        let mut stall = stall();
-        let found = (1..200).find(|_| stall.is_reached(SECOND, 255));
-        assert_eq!(found, Some(50));
-    }
-
-    #[test]
-    fn the_minimum_rate_is_enough_for_ever() {
-        let mut stall = stall();
-        assert!((0..10_000).all(|_| !stall.is_reached(SECOND, 256)));
-    }
-
-    #[test]
-    fn a_burst_does_not_excuse_the_windows_after_it() {
-        let mut stall = stall();
-        assert!(!stall.is_reached(SECOND, 1 << 30));
-        assert!((0..200).any(|_| stall.is_reached(SECOND, 1)));
-    }
-
-    #[test]
-    fn time_that_was_not_spent_waiting_does_not_count() {
-        let mut stall = stall();
-        assert!((0..100_000).all(|_| !stall.is_reached(Duration::ZERO, 1)));
+    fn a_body_has_a_minimum_rate_in_each_window_of_waiting() {
+        let second = Duration::from_secs(1);
+        assert_eq!(stalled_at(second, |_| 255), Some(50), "after grace and window");
+        assert_eq!(stalled_at(second, |_| 256), None, "the minimum is enough for ever");
+        let burst = |at| move |second| if second == at { 1 << 30 } else { 1 };
+        assert_eq!(stalled_at(second, burst(1)), Some(50), "a burst in the grace is not counted");
+        assert_eq!(stalled_at(second, burst(30)), Some(80), "it does not excuse the windows after its own");
+        assert_eq!(stalled_at(Duration::ZERO, |_| 0), None, "time that was not spent waiting does not count");
     }
 }

@@ -1,6 +1,5 @@
 //! Responses that a test writes, in place of a connection: everything from their headers on is read as from a service.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -10,9 +9,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::stream::{self, Stream, StreamExt as _};
 use http_body::{Body, Frame};
 use hyper::header;
-use tokio::time::{Sleep, sleep};
+use tokio::time::sleep;
 
 use super::Request;
 use crate::error::{Error, Kind, Result};
@@ -73,39 +73,30 @@ impl Service {
         if let Some(seconds) = retry_after {
             response = response.header(header::RETRY_AFTER, seconds);
         }
-        let body = reqwest::Body::wrap(ScriptedBody { steps: body.into(), waiting: None });
-        let response = response.body(body);
+        let response = response.body(reqwest::Body::wrap(ScriptedBody(Box::pin(stream::iter(body).filter_map(frame)))));
         response
             .map(reqwest::Response::from)
             .map_err(|error| Error::new(Kind::Internal, "no response has this status").with_source(error))
     }
 }
 
-/// A body that arrives step by step.
-struct ScriptedBody {
-    steps: VecDeque<Step>,
-    waiting: Option<Pin<Box<Sleep>>>,
+async fn frame(step: Step) -> Option<io::Result<Frame<Bytes>>> {
+    match step {
+        Step::Bytes(bytes) => return Some(Ok(Frame::data(bytes))),
+        Step::Wait(time) => sleep(time).await,
+        Step::Lost => return Some(Err(ErrorKind::UnexpectedEof.into())),
+    }
+    None
 }
+
+/// A body that arrives step by step.
+struct ScriptedBody(Pin<Box<dyn Stream<Item = io::Result<Frame<Bytes>>> + Send + Sync>>);
 
 impl Body for ScriptedBody {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        loop {
-            if let Some(waiting) = &mut self.waiting {
-                std::task::ready!(waiting.as_mut().poll(context));
-                self.waiting = None;
-            }
-            return Poll::Ready(match self.steps.pop_front() {
-                Some(Step::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
-                Some(Step::Wait(time)) => {
-                    self.waiting = Some(Box::pin(sleep(time)));
-                    continue;
-                }
-                Some(Step::Lost) => Some(Err(ErrorKind::UnexpectedEof.into())),
-                None => None,
-            });
-        }
+        self.0.as_mut().poll_next(context)
     }
 }

@@ -1,5 +1,6 @@
 //! Tokens of a source that counts its fetches.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
@@ -8,46 +9,45 @@ use crate::error::Kind;
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(300);
 
-/// Passes on the token with this number after a pause, or a failure.
-fn take_after(pause: Duration, number: usize, fails: bool, expires_at: Option<SystemTime>, take: TakeGrant) {
-    tokio::spawn(async move {
-        tokio::time::sleep(pause).await;
-        let token = Secret::try_new(format!("tok-{number}")).expect("a token");
-        let failure = || Error::new(Kind::Config, "test failure").retryable();
-        take(if fails { Err(failure()) } else { Ok(Grant { token, expires_at }) });
-    });
-}
-
-/// Returns tokens after a pause and counts the fetches. The fetches with the numbers `fails` and `hangs` do so.
+/// Returns tokens with numbers after a pause, and counts the fetches. Those with these numbers fail or do not end.
 #[derive(Debug)]
-struct Counting {
+struct Source {
     fetches: AtomicUsize,
+    pause: Duration,
     life: Option<Duration>,
-    fails: usize,
-    hangs: usize,
+    fails: Range<usize>,
+    hangs: Range<usize>,
 }
 
-impl TokenSource for Counting {
+fn usual() -> Source {
+    Source { fetches: AtomicUsize::new(0), pause: Duration::from_millis(20), life: None, fails: 0..0, hangs: 0..0 }
+}
+
+impl TokenSource for Source {
     fn fetch(&self, take: TakeGrant) -> Result<()> {
         let number = self.fetches.fetch_add(1, Ordering::SeqCst);
         let expires_at = self.life.map(|life| SystemTime::now() + life);
-        if number != self.hangs {
-            take_after(Duration::from_millis(20), number, number == self.fails, expires_at, take);
+        let (pause, fails) = (self.pause, self.fails.contains(&number));
+        if self.hangs.contains(&number) {
+            return Ok(());
         }
+        tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            let token = Secret::try_new(format!("tok-{number}")).expect("a token");
+            let failure = || Error::new(Kind::Config, "test failure").retryable();
+            take(if fails { Err(failure()) } else { Ok(Grant { token, expires_at }) });
+        });
         Ok(())
     }
 }
 
-/// No fetch has this number.
-const NONE: usize = usize::MAX;
-
-fn auth_that(life: Option<Duration>, fails: usize, hangs: usize) -> (Auth, Arc<Counting>) {
-    let source = Arc::new(Counting { fetches: AtomicUsize::new(0), life, fails, hangs });
+fn auth_of(source: Source) -> (Auth, Arc<Source>) {
+    let source = Arc::new(source);
     (Auth::new(source.clone()), source)
 }
 
-fn auth(life: Option<Duration>) -> (Auth, Arc<Counting>) {
-    auth_that(life, NONE, NONE)
+fn auth(life: Option<Duration>) -> (Auth, Arc<Source>) {
+    auth_of(Source { life, ..usual() })
 }
 
 async fn token(auth: &Auth) -> String {
@@ -86,8 +86,8 @@ async fn a_token_is_used_until_it_expires_while_the_next_is_fetched() {
 
 #[tokio::test(start_paused = true)]
 async fn a_renewal_that_fails_or_hangs_costs_no_valid_token() {
-    for (fails, hangs) in [(1, NONE), (NONE, 1)] {
-        let (auth, source) = auth_that(Some(LONG), fails, hangs);
+    for (fails, hangs) in [(1..2, 0..0), (0..0, 1..2)] {
+        let (auth, source) = auth_of(Source { life: Some(LONG), fails, hangs, ..usual() });
         assert_eq!(token(&auth).await, "tok-0");
         pass(&auth, LONG / 2).await;
         for _ in 0..3 {
@@ -100,7 +100,7 @@ async fn a_renewal_that_fails_or_hangs_costs_no_valid_token() {
 
 #[tokio::test(start_paused = true)]
 async fn a_fetch_that_hangs_times_out_after_a_minute_and_a_new_one_starts() {
-    let (auth, source) = auth_that(None, NONE, 0);
+    let (auth, source) = auth_of(Source { hangs: 0..1, ..usual() });
     let began = Instant::now();
     let error = auth.token(LONG).await.expect_err("a time-out");
     assert_eq!((error.kind(), error.is_retryable()), (Kind::RequestTimeout, true));
@@ -111,7 +111,7 @@ async fn a_fetch_that_hangs_times_out_after_a_minute_and_a_new_one_starts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_gave_up_lets_the_next_one_fetch_anew() {
-    let (auth, source) = auth_that(None, NONE, 0);
+    let (auth, source) = auth_of(Source { hangs: 0..1, ..usual() });
     let began = Instant::now();
     assert!(auth.token(3 * SECOND).await.is_err());
     assert_eq!(began.elapsed(), 3 * SECOND);
@@ -122,32 +122,17 @@ async fn a_call_that_gave_up_lets_the_next_one_fetch_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_cancelled_gives_up_too() {
-    let (auth, source) = auth_that(None, NONE, 0);
+    let (auth, source) = auth_of(Source { hangs: 0..1, ..usual() });
     assert!(timeout(3 * SECOND, auth.token(LONG)).await.is_err());
     assert_eq!(token(&auth).await, "tok-1");
     assert_eq!(source.fetches.load(Ordering::SeqCst), 2);
 }
 
-/// Returns tokens after five seconds, and fails the first time if it `fails`.
-#[derive(Debug)]
-struct Slow {
-    fetches: AtomicUsize,
-    fails: bool,
-}
-
-impl TokenSource for Slow {
-    fn fetch(&self, take: TakeGrant) -> Result<()> {
-        let number = self.fetches.fetch_add(1, Ordering::SeqCst);
-        take_after(5 * SECOND, number, self.fails && number == 0, None, take);
-        Ok(())
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_slow_source_serves_the_call_after_one_that_gave_up() {
-    for (fails, expected, seconds) in [(false, "tok-0", 5), (true, "tok-1", 8)] {
-        let source = Arc::new(Slow { fetches: AtomicUsize::new(0), fails });
-        let (auth, began) = (Auth::new(source.clone()), Instant::now());
+    for (fails, expected, seconds) in [(0..0, "tok-0", 5), (0..1, "tok-1", 8)] {
+        let (auth, source) = auth_of(Source { pause: 5 * SECOND, fails, ..usual() });
+        let began = Instant::now();
         assert!(auth.token(3 * SECOND).await.is_err());
         assert_eq!(token(&auth).await, expected);
         assert_eq!(began.elapsed().as_secs(), seconds);
@@ -158,23 +143,11 @@ async fn a_slow_source_serves_the_call_after_one_that_gave_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_hangs_is_called_at_most_four_times_a_minute() {
-    let source = Arc::new(Hanging::default());
-    let auth = Auth::new(source.clone());
+    let (auth, source) = auth_of(Source { hangs: 0..usize::MAX, ..usual() });
     for _ in 0..19 {
         assert!(auth.token(3 * SECOND).await.is_err());
     }
-    assert_eq!(source.0.load(Ordering::SeqCst), MAX_FETCHES);
-}
-
-/// Returns no token.
-#[derive(Debug, Default)]
-struct Hanging(AtomicUsize);
-
-impl TokenSource for Hanging {
-    fn fetch(&self, _: TakeGrant) -> Result<()> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Ok(())
-    }
+    assert_eq!(source.fetches.load(Ordering::SeqCst), MAX_FETCHES);
 }
 
 #[tokio::test(start_paused = true)]

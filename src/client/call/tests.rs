@@ -15,13 +15,12 @@ use futures_util::{FutureExt, poll};
 
 use super::*;
 use crate::cells::Cells;
+use crate::client::testing::{any_search, token};
 use crate::client::{
     BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TakeGrant, TimeoutScope, TokenSource, TokenWait,
 };
 use crate::config::{Arguments, Settings};
 use crate::contract::export::DownloadBody;
-use crate::contract::search::{Attributes, Filters, SearchBody};
-use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,8 +42,7 @@ fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (R
 }
 
 fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
-    let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
-    Client::of_service(respond, Arc::new(token), set).unwrap()
+    Client::of_service(respond, token().unwrap(), set).unwrap()
 }
 
 async fn post(client: &Client) -> Result<()> {
@@ -290,17 +288,6 @@ async fn a_request_whose_token_was_refused_while_it_waited_is_not_sent_without_a
     assert_eq!(seconds(&arrivals), [0]);
 }
 
-fn any_search() -> Search {
-    let names: Arc<[String]> = Arc::from(["n".to_owned()]);
-    let body = SearchBody {
-        item_type_id: 7,
-        item_type_name: "store".to_owned(),
-        attrs: Attributes::Names(names.clone()),
-        filters: Filters { or: Vec::new() },
-    };
-    Search { body, attributes: names, limit: None, known_row_cap: None }
-}
-
 /// A search with its delivery, whose batches have a megabyte of text.
 struct Searching {
     client: Arc<Client>,
@@ -309,12 +296,12 @@ struct Searching {
 }
 
 impl Searching {
-    fn new(respond: Respond, mode: DeliveryMode, index: usize, budget: &Arc<BufferBudget>) -> Self {
+    fn new(client: Arc<Client>, mode: DeliveryMode, index: usize, budget: &Arc<BufferBudget>) -> Self {
         let scope = TimeoutScope::EachToFirstRow(Instant::now());
         let (timeout, is_patient, token_wait) = (None, true, None);
         let mode = SearchMode { operation: "search", delivery: mode, scope, timeout, is_patient, token_wait };
         let delivery = Delivery::new(index, mode.delivery, Arc::clone(budget));
-        Self { client: client(respond, |_| {}), mode, delivery }
+        Self { client, mode, delivery }
     }
 
     async fn run(&self) -> Result<Completed> {
@@ -355,7 +342,7 @@ fn budget(limit: usize) -> Arc<BufferBudget> {
 #[tokio::test(start_paused = true)]
 async fn a_retry_numbers_its_batches_anew() {
     let (respond, _) = service(|number| Ok(if number == 0 { cut_off(2) } else { whole(1) }));
-    let searching = Searching::new(respond, DeliveryMode::Replaceable, 0, &budget(usize::MAX));
+    let searching = Searching::new(client(respond, |_| {}), DeliveryMode::Replaceable, 0, &budget(usize::MAX));
     let consume = async {
         let mut attempts = Vec::new();
         while let Some(attempt) = searching.next().await {
@@ -372,7 +359,7 @@ async fn a_retry_numbers_its_batches_anew() {
 #[tokio::test(start_paused = true)]
 async fn a_response_whose_batch_was_taken_is_not_retried_where_rows_are_final() {
     let (respond, arrivals) = service(|_| Ok(cut_off(2)));
-    let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
+    let searching = Searching::new(client(respond, |_| {}), DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
     let consume = async {
         searching.next().await;
         pending::<()>().await;
@@ -399,7 +386,7 @@ async fn rows_that_arrive_end_a_timeout_unless_it_is_of_the_whole_call() {
             reply
         };
         let (respond, _) = service(move |_| Ok(slow(whole(1))));
-        let searching = Searching::new(respond, DeliveryMode::Complete, 0, &budget(usize::MAX));
+        let searching = Searching::new(client(respond, |_| {}), DeliveryMode::Complete, 0, &budget(usize::MAX));
         let mode = SearchMode { scope, timeout: Some(5 * SECOND), ..searching.mode };
         let outcome = Searching { mode, ..searching }.run().await;
         assert_eq!(outcome.as_ref().map(drop).map_err(Error::message), expected);
@@ -410,7 +397,7 @@ async fn rows_that_arrive_end_a_timeout_unless_it_is_of_the_whole_call() {
 async fn a_request_that_ends_in_flight_names_the_failure_before() {
     let hangs = || Reply { body: vec![Step::Wait(9 * SECOND)], ..Reply::status(200) };
     let (respond, _) = service(move |number| Ok(if number == 0 { Reply::status(500) } else { hangs() }));
-    let searching = Searching::new(respond, DeliveryMode::Complete, 0, &budget(usize::MAX));
+    let searching = Searching::new(client(respond, |_| {}), DeliveryMode::Complete, 0, &budget(usize::MAX));
     let mode = SearchMode { timeout: Some(5 * SECOND), ..searching.mode };
     let error = Searching { mode, ..searching }.run().await.unwrap_err();
     assert_eq!((error.kind(), error.context().attempts), (Kind::RequestTimeout, 2));
@@ -422,7 +409,7 @@ async fn a_response_that_is_dropped_for_space_is_no_failure() {
     let (respond, arrivals) = service(|_| Ok(whole(3)));
     let full = budget(1);
     full.set_open(0, 1);
-    let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 1, &full);
+    let searching = Searching::new(client(respond, |_| {}), DeliveryMode::Streamed { held: 0 }, 1, &full);
     assert!(searching.run().await.is_err() && searching.delivery.is_evicted());
     assert!(searching.client.shared_limits.gate().failing_since().is_none());
     assert_eq!((arrivals.lock().unwrap().len(), full.used()), (1, 0));
@@ -431,9 +418,8 @@ async fn a_response_that_is_dropped_for_space_is_no_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_response_whose_consumer_is_slow_gives_up_its_place() {
     let (respond, _) = service(|_| Ok(whole(3)));
-    let set = |arguments: &mut Arguments| arguments.concurrency = Some(1);
-    let searching = Searching::new(Arc::clone(&respond), DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
-    let searching = Searching { client: client(respond, set), ..searching };
+    let client = client(respond, |arguments| arguments.concurrency = Some(1));
+    let searching = Searching::new(client, DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
     let mut run = pin!(searching.run());
     while poll!(run.as_mut()).is_pending() && searching.delivery.total_bytes() < 2 << 20 {
         tokio::task::yield_now().await;
@@ -447,12 +433,10 @@ async fn a_wait_for_a_token_is_limited_while_the_call_is_in_flight() {
     let (respond, _) = service(|_| Ok(Reply::status(401)));
     let tokens = Tokens { hangs: Some(1), ..Tokens::default() };
     let token_wait = Arc::<TokenWait>::default();
-    let searching = Searching::new(Arc::clone(&respond), DeliveryMode::Complete, 0, &budget(usize::MAX));
-    let searching = Searching {
-        client: Client::of_service(respond, Arc::new(tokens), |_| {}).unwrap(),
-        mode: SearchMode { token_wait: Some(Arc::clone(&token_wait)), ..searching.mode },
-        ..searching
-    };
+    let client = Client::of_service(respond, Arc::new(tokens), |_| {}).unwrap();
+    let searching = Searching::new(client, DeliveryMode::Complete, 0, &budget(usize::MAX));
+    let mode = SearchMode { token_wait: Some(Arc::clone(&token_wait)), ..searching.mode };
+    let searching = Searching { mode, ..searching };
     token_wait.set(5 * SECOND, "take it otherwise");
     let began = Instant::now();
     let error = searching.run().await.unwrap_err();

@@ -67,17 +67,20 @@ impl Sink for Log {
     }
 }
 
-fn assert_equal(plan: &DecodePlan, narrow: Option<usize>, pieces: &[&[u8]]) {
-    let outcome = |decoder: Decoder| {
-        let mut log = Log { narrow, ..Log::default() };
+/// The loop over expected keys, the rest of the fast path and the reference agree.
+pub(super) fn assert_equal(plan: &DecodePlan, narrow: Option<usize>, pieces: &[&[u8]]) {
+    let outcome = |decoder: Decoder, is_slow| {
+        let mut log = Log { narrow, is_slow, ..Log::default() };
         let result = decode_into(decoder, &mut log, pieces.iter().copied());
         (comparable(result), log.rows)
     };
-    assert_eq!(outcome(Decoder::new(plan.clone())), outcome(Decoder::reference(plan.clone())));
+    let fast = outcome(Decoder::new(plan.clone()), false);
+    assert_eq!(fast, outcome(Decoder::new(plan.clone()), true), "with and without the loop");
+    assert_eq!(fast, outcome(Decoder::reference(plan.clone()), true), "fast path and reference");
 }
 
 /// As many cases as `PROPTEST_CASES` says, with a fixed seed unless `PROPTEST_RNG_SEED` sets one.
-pub(super) fn config() -> ProptestConfig {
+fn config() -> ProptestConfig {
     let config = ProptestConfig::default();
     let rng_seed = if config.rng_seed == RngSeed::Random { RngSeed::Fixed(4) } else { config.rng_seed };
     ProptestConfig { rng_seed, failure_persistence: None, ..config }

@@ -4,6 +4,19 @@ use super::{NAME_BYTES, NAMES, OTHERS, RecordStats, WithStats};
 use crate::cells::Cells;
 use crate::decode::{BatchSink as _, Cell, Sink as _};
 
+/// Writes a text as a short one or as any other.
+fn write(sink: &mut WithStats<Cells>, column: usize, text: &str, is_short: bool) {
+    let mut block = [b'x'; 32];
+    block[..text.len()].copy_from_slice(text.as_bytes());
+    if !is_short || !sink.short_string(column, &block, text.len()) {
+        sink.cell(column, Cell::String(text)).expect("fits");
+    }
+}
+
+fn stats(sink: &mut WithStats<Cells>) -> RecordStats {
+    sink.take().expect("a batch").expect("records").stats
+}
+
 #[test]
 fn only_complete_records_count() {
     for is_short in [false, true] {
@@ -13,21 +26,16 @@ fn only_complete_records_count() {
                 sink.extra(key, "1");
             }
             sink.cell(0, Cell::Null).expect("fits");
-            let mut block = [b'x'; 32];
-            block[..time.len()].copy_from_slice(time.as_bytes());
-            if !is_short || !sink.short_string(1, &block, time.len()) {
-                sink.cell(1, Cell::String(time)).expect("fits");
-            }
+            write(&mut sink, 1, time, is_short);
             if complete { sink.end_record() } else { sink.undo_record() }
         };
         record(&["a", "b", "a"], "2024-01-15 10:00:00", true);
         record(&["c"], "2023-01-01 00:00:00", false);
         record(&["b"], "2024-01-14 23:59:59", true);
         record(&[], "some other text", true);
-        let stats = sink.take().expect("a batch").expect("records").stats;
         let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
         let extras = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
-        assert_eq!(stats, RecordStats { rows: 3, extras, times, mixed: Vec::new() });
+        assert_eq!(stats(&mut sink), RecordStats { rows: 3, extras, times, mixed: Vec::new() });
         assert!(sink.take().expect("no error").is_none());
     }
 }
@@ -39,30 +47,26 @@ fn fractions_of_a_second_are_left_out_and_zero_dates_are_no_times() {
     for is_short in [false, true] {
         let mut sink = WithStats::new(Cells::new(1), Some(0));
         for text in texts {
-            let mut block = [b'x'; 32];
-            block[..text.len()].copy_from_slice(text.as_bytes());
-            if !is_short || !sink.short_string(0, &block, text.len()) {
-                sink.cell(0, Cell::String(text)).expect("fits");
-            }
+            write(&mut sink, 0, text, is_short);
             sink.end_record();
         }
         let times = Some(("2024-01-15 10:00:00".to_owned(), "2024-01-20 08:00:00".to_owned()));
-        assert_eq!(sink.take().expect("a batch").expect("records").stats.times, times);
+        assert_eq!(stats(&mut sink).times, times);
     }
 }
 
 #[test]
 fn counts_of_batches_add_up() {
-    let stats = |name: &str, times: Option<(&str, &str)>| RecordStats {
+    let of_batch = |name: &str, times: Option<(&str, &str)>| RecordStats {
         rows: 3,
         extras: vec![(name.to_owned(), 2)],
         times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
         mixed: vec!["x".to_owned()],
     };
-    let mut all = stats("a", None);
-    all.add(stats("b", Some(("2", "3"))));
-    all.add(stats("a", Some(("1", "2"))));
-    all.add(stats("a", None));
+    let mut all = of_batch("a", None);
+    all.add(of_batch("b", Some(("2", "3"))));
+    all.add(of_batch("a", Some(("1", "2"))));
+    all.add(of_batch("a", None));
     let times = Some(("1".to_owned(), "3".to_owned()));
     let (extras, mixed) = (vec![("a".to_owned(), 6), ("b".to_owned(), 2)], vec!["x".to_owned()]);
     assert_eq!(all, RecordStats { rows: 12, extras, times, mixed });
@@ -75,7 +79,7 @@ fn more_names_than_the_limit_are_counted_together() {
         sink.extra(&format!("key-{number}"), "1");
         sink.end_record();
     }
-    let extras = sink.take().expect("a batch").expect("records").stats.extras;
+    let extras = stats(&mut sink).extras;
     assert_eq!(extras.len(), NAMES + 1);
     assert_eq!(extras.last(), Some(&(OTHERS.to_owned(), 5)));
 }
@@ -90,7 +94,7 @@ fn names_stay_few_and_short_over_many_batches() {
         }
         sink.extra(&"x".repeat(NAME_BYTES + 1), "1");
         sink.end_record();
-        all.add(sink.take().expect("a batch").expect("records").stats);
+        all.add(stats(&mut sink));
     }
     assert_eq!(all.extras.len(), NAMES + 1);
     assert!(all.extras.iter().all(|(name, _)| name.len() <= NAME_BYTES));

@@ -1,37 +1,9 @@
 //! A scan into one file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::files::{Compression, CsvOptions, Location};
-
-/// A folder of its own that ends with the test.
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn new() -> Self {
-        static FOLDERS: AtomicU32 = AtomicU32::new(0);
-        let name = format!("dataaccess-scan-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).unwrap();
-        Self(folder)
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
-    }
-}
 
 const FORMATS: [Format; 2] = [
     Format::JsonLines { compression: Compression::None },
@@ -40,7 +12,7 @@ const FORMATS: [Format; 2] = [
 
 /// The lines of a file with the rows of a scan, without the head.
 async fn written(scan: &Scan, client: &Arc<Client>, format: Format) -> Result<(Stats, Vec<String>)> {
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows");
     let written = scan.write(client, &Location::Path(path.clone()), format).await;
     assert!(!path.exists(), "it appears when it is published");
@@ -63,13 +35,10 @@ fn cut_off() -> Reply {
 async fn a_file_has_the_rows_of_the_last_attempt() {
     for format in FORMATS {
         for count in [2, 0] {
-            let (client, requests) = client(
-                |_| {},
-                move |asked| match asked.before {
-                    0 => cut_off(),
-                    _ => rows(0, &ids("new", count)),
-                },
-            );
+            let (client, requests) = service(move |asked| match asked.before {
+                0 => cut_off(),
+                _ => rows(0, &ids("new", count)),
+            });
             let (stats, lines) = written(&scan(1), &client, format).await.unwrap();
             assert_eq!(requests.lock().unwrap().len(), 2);
             assert_eq!((stats.figures.rows, lines.len()), (count as u64, count));
@@ -81,7 +50,7 @@ async fn a_file_has_the_rows_of_the_last_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_file_of_several_requests_has_their_rows_in_order() {
     for format in FORMATS {
-        let (client, _) = client(|_| {}, |asked| slow_rows(asked.day, 2));
+        let (client, _) = service(|asked| slow_rows(asked.day, 2));
         let (_, lines) = written(&scan(3), &client, format).await.unwrap();
         let expected: Vec<String> = (0..3).flat_map(|day| ids(&day.to_string(), 2)).collect();
         assert_eq!(lines.len(), expected.len());
@@ -92,21 +61,14 @@ async fn a_file_of_several_requests_has_their_rows_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_leaves_no_file() {
     for format in FORMATS {
-        let (client, _) =
-            client(|_| {}, |asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
+        let (client, _) = service(|asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
         assert!(written(&scan(2), &client, format).await.is_err());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn parts_of_capped_responses_are_written_too() {
-    let (client, _) = client(
-        |_| {},
-        |asked| {
-            let count = if asked.status.is_none() { 40 } else { 30 };
-            rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
-        },
-    );
+    let (client, _) = capped(30);
     for format in FORMATS {
         let (stats, lines) = written(&scan(3).splitting(true), &client, format).await.unwrap();
         assert_eq!((stats.figures.rows, lines.len()), (270, 270));

@@ -70,6 +70,18 @@ fn client(
     (Client::of_service(Arc::new(respond), token().unwrap(), set).unwrap(), requests)
 }
 
+fn service(reply: impl Fn(Asked) -> Reply + Send + Sync + 'static) -> (Arc<Client>, Requests) {
+    client(|_| {}, reply)
+}
+
+/// A service that cuts responses at 40 rows, and has `all` rows of each status a day.
+fn capped(all: usize) -> (Arc<Client>, Requests) {
+    service(move |asked| {
+        let count = if asked.status.is_none() { 40 } else { all.min(40) };
+        rows(asked.day, &ids(&format!("{}-{}", asked.day, asked.status.unwrap_or_default()), count))
+    })
+}
+
 /// The days that were asked for, in the order of the requests.
 fn days(requests: &Requests) -> Vec<i64> {
     requests.lock().unwrap().iter().map(|asked| asked.day).collect()

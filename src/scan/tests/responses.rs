@@ -44,7 +44,7 @@ async fn a_response_that_waits_for_memory_too_long_is_dropped_and_requested_agai
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_ends_the_requests() {
-    let (client, requests) = client(|_| {}, |asked| rows(asked.day, &ids(&asked.day.to_string(), 4)));
+    let (client, requests) = service(|asked| rows(asked.day, &ids(&asked.day.to_string(), 4)));
     let collected = scan(6).limited(Some(6)).collect(&client, ROW_BY_ROW).await.unwrap();
     assert_eq!(found(&collected).len(), 6);
     assert_eq!(days(&requests), [0, 1]);
@@ -53,7 +53,7 @@ async fn a_limit_ends_the_requests() {
 #[tokio::test(start_paused = true)]
 async fn a_scan_warns_of_no_rows_unless_it_is_a_task_whose_scan_may_have_some() {
     for (scan, warned) in [(scan(2), vec![DataWarningKind::EmptyResult]), (scan(2).as_task(), vec![])] {
-        let (client, _) = client(|_| {}, |asked| rows(asked.day, &[]));
+        let (client, _) = service(|asked| rows(asked.day, &[]));
         let collected = scan.collect(&client, ROW_BY_ROW).await.unwrap();
         assert_eq!(collected.stats.warnings.iter().map(|warning| warning.kind).collect::<Vec<_>>(), warned);
     }
@@ -61,13 +61,10 @@ async fn a_scan_warns_of_no_rows_unless_it_is_a_task_whose_scan_may_have_some() 
 
 #[tokio::test(start_paused = true)]
 async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
-    let (client, _) = client(
-        |_| {},
-        |asked| match asked.day {
-            1 => Reply::status(400),
-            day => slow_rows(day, 5),
-        },
-    );
+    let (client, _) = service(|asked| match asked.day {
+        1 => Reply::status(400),
+        day => slow_rows(day, 5),
+    });
     let error = scan(3).collect(&client, ROW_BY_ROW).await.unwrap_err();
     assert_eq!(error.kind(), Kind::RequestRejected);
     assert!(error.message().starts_with("request 2 of 3 (2024-01-02): "), "{error}");
@@ -77,18 +74,15 @@ async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_voids_the_rows_of_a_single_response() {
-    let (client, _) = client(
-        |_| {},
-        |asked| match asked.before {
-            0 => {
-                let mut reply = slow_rows(0, 9);
-                reply.body.truncate(6);
-                reply.body.push(Step::Lost);
-                reply
-            }
-            _ => rows(0, &ids("new", 2)),
-        },
-    );
+    let (client, _) = service(|asked| match asked.before {
+        0 => {
+            let mut reply = slow_rows(0, 9);
+            reply.body.truncate(6);
+            reply.body.push(Step::Lost);
+            reply
+        }
+        _ => rows(0, &ids("new", 2)),
+    });
     let collected = scan(1).collect(&client, ROW_BY_ROW).await.unwrap();
     assert_eq!(found(&collected), ids("new", 2));
     assert_eq!((collected.stats.figures.rows, collected.stats.figures.attempts), (2, 2));

@@ -2,18 +2,6 @@
 
 use super::*;
 
-/// A service that cuts responses at 40 rows, and has `all` rows of each status a day.
-fn capped(all: usize) -> (Arc<Client>, Requests) {
-    client(
-        |_| {},
-        move |asked| {
-            let count = if asked.status.is_none() { 40 } else { all.min(40) };
-            let prefix = format!("{}-{}", asked.day, asked.status.unwrap_or_default());
-            rows(asked.day, &ids(&prefix, count))
-        },
-    )
-}
-
 #[tokio::test(start_paused = true)]
 async fn responses_that_look_capped_are_replaced_by_their_parts() {
     let (client, requests) = capped(30);

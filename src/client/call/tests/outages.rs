@@ -20,17 +20,14 @@ enum Fault {
     Asked(u64),
 }
 
-const FAULTS: [Fault; 7] = [
-    Fault::Unavailable,
-    Fault::Refused,
-    Fault::EnvelopeCode,
-    Fault::LateCode,
-    Fault::Cut,
-    Fault::SlowDown,
-    Fault::Asked(1),
-];
-
 impl Fault {
+    /// Each fault, at each concurrency.
+    fn all() -> impl Iterator<Item = (Self, i64)> {
+        use Fault::{Asked, Cut, EnvelopeCode, LateCode, Refused, SlowDown, Unavailable};
+        let all = [Unavailable, Refused, EnvelopeCode, LateCode, Cut, SlowDown, Asked(1)];
+        all.into_iter().flat_map(|fault| CONCURRENCIES.map(move |concurrency| (fault, concurrency)))
+    }
+
     fn reply(self) -> Result<Reply> {
         let rows = r#"{"code": 200, "data": {"status": true, "data": [{"n": "1"},"#;
         match self {
@@ -46,6 +43,7 @@ impl Fault {
 }
 
 /// What came of a run.
+#[derive(Debug)]
 struct Seen {
     /// When each request came that failed, and each that succeeded.
     failed: Vec<Duration>,
@@ -86,15 +84,9 @@ async fn run(fault: Fault, concurrency: i64, retry_for: Duration, tasks: usize, 
     let client = client(respond, set);
     let (observer, mut lines) = Observer::new(false, false);
     let one = |_| {
-        let client = Arc::clone(&client);
-        let scope = TimeoutScope::EachToFirstRow(began);
-        async move {
-            let (delivery, timeout) = (DeliveryMode::Complete, None);
-            let mode = SearchMode { operation: "scan", delivery, scope, timeout, is_patient: true, token_wait: None };
-            let budget = Arc::new(BufferBudget::new(usize::MAX, SECOND));
-            let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
-            client.search(mode, &any_search(), &|| Cells::new(1), &delivery).await
-        }
+        let searching = Searching::new(Arc::clone(&client), DeliveryMode::Complete, 0, &budget(usize::MAX));
+        let mode = SearchMode { scope: TimeoutScope::EachToFirstRow(began), ..searching.mode };
+        async move { Searching { mode, ..searching }.run().await }
     };
     let mut errors = Vec::new();
     let running = async {
@@ -123,66 +115,41 @@ async fn run(fault: Fault, concurrency: i64, retry_for: Duration, tasks: usize, 
 
 #[tokio::test(start_paused = true)]
 async fn twenty_minutes_of_outage_cost_few_requests_and_lines() {
-    for fault in FAULTS {
-        for concurrency in CONCURRENCIES {
-            let outage = 20 * MINUTE;
-            let seen = run(fault, concurrency, 30 * MINUTE, 100, [Duration::ZERO, outage]).await;
-            let [five, minute] = [5, 60].map(|seconds| seen.most_within(SECOND * seconds));
-            let back = seen.good.first().map(|first| first.saturating_sub(outage));
-            let all_back = seen.ended.saturating_sub(outage);
-            let figures = format!(
-                "{fault:?} at {concurrency}: {five} in 5 s, {minute} in 60 s, {} in all, {} lines, back {back:?} {all_back:?}",
-                seen.failed.len(),
-                seen.lines
-            );
-            println!("{figures}");
-            assert!(seen.errors.is_empty() && seen.good.len() == 100, "{figures}: {:?}", seen.errors.first());
-            assert!(seen.failed.len() <= 60 && seen.lines <= seen.failed.len(), "{figures}");
-            assert!(back <= Some(30 * SECOND), "{figures}");
-            assert!(concurrency > 1 || five <= 8 && minute <= 15, "{figures}");
-        }
+    for (fault, concurrency) in Fault::all() {
+        let outage = 20 * MINUTE;
+        let seen = run(fault, concurrency, 30 * MINUTE, 100, [Duration::ZERO, outage]).await;
+        let [five, minute] = [5, 60].map(|seconds| seen.most_within(SECOND * seconds));
+        assert!(seen.errors.is_empty() && seen.good.len() == 100, "{fault:?} at {concurrency}: {seen:?}");
+        let is_quiet = seen.failed.len() <= 60 && seen.lines <= seen.failed.len();
+        assert!(is_quiet, "{fault:?} at {concurrency}: {seen:?}");
+        let back = seen.good.first().map(|first| first.saturating_sub(outage));
+        assert!(back <= Some(30 * SECOND), "{fault:?} at {concurrency}: {back:?}");
+        assert!(concurrency > 1 || five <= 8 && minute <= 15, "{fault:?}: {five} in 5 s, {minute} in 60 s");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_outage_in_the_middle_costs_those_in_flight_and_few_more() {
-    for fault in FAULTS {
-        for concurrency in CONCURRENCIES {
-            let down = [SECOND, SECOND + 20 * MINUTE];
-            let tasks = usize::try_from(concurrency).unwrap() * 100;
-            let seen = run(fault, concurrency, 30 * MINUTE, tasks, down).await;
-            let in_flight = usize::try_from(concurrency).unwrap();
-            let back = seen.good.iter().find(|at| **at >= down[1]).map(|first| first.saturating_sub(down[1]));
-            let figures = format!(
-                "{fault:?} at {concurrency}: {} in all, {} lines, back {back:?}",
-                seen.failed.len(),
-                seen.lines
-            );
-            println!("{figures}");
-            assert!(seen.errors.is_empty(), "{figures}: {:?}", seen.errors.first());
-            assert!(seen.failed.len() <= in_flight + 60, "{figures}");
-            assert!(back.is_some_and(|back| back <= 30 * SECOND), "{figures}");
-        }
+    for (fault, concurrency) in Fault::all() {
+        let down = [SECOND, SECOND + 20 * MINUTE];
+        let in_flight = usize::try_from(concurrency).unwrap();
+        let seen = run(fault, concurrency, 30 * MINUTE, in_flight * 100, down).await;
+        assert!(seen.errors.is_empty(), "{fault:?} at {concurrency}: {:?}", seen.errors.first());
+        assert!(seen.failed.len() <= in_flight + 60, "{fault:?} at {concurrency}: {:?}", seen.failed);
+        let back = seen.good.iter().find(|at| **at >= down[1]).map(|first| first.saturating_sub(down[1]));
+        assert!(back.is_some_and(|back| back <= 30 * SECOND), "{fault:?} at {concurrency}: {back:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_ends_once_when_the_service_has_failed_for_retry_for() {
-    for fault in FAULTS {
-        for concurrency in CONCURRENCIES {
-            for down in [Duration::ZERO, SECOND] {
-                let tasks = usize::try_from(concurrency).unwrap() * 100;
-                let seen = run(fault, concurrency, 5 * SECOND, tasks, [down, 600 * MINUTE]).await;
-                let took = seen.ended.saturating_sub(down);
-                let figures = format!(
-                    "{fault:?} at {concurrency}, down at {down:?}: ended after {took:?}, {} requests, {} errors",
-                    seen.failed.len(),
-                    seen.errors.len()
-                );
-                println!("{figures}");
-                assert!(seen.errors.last().is_some_and(Error::is_of_all), "{figures}");
-                assert!(took >= 4 * SECOND && took < 7 * SECOND, "{figures}");
-            }
+    for (fault, concurrency) in Fault::all() {
+        for down in [Duration::ZERO, SECOND] {
+            let tasks = usize::try_from(concurrency).unwrap() * 100;
+            let seen = run(fault, concurrency, 5 * SECOND, tasks, [down, 600 * MINUTE]).await;
+            let took = seen.ended.saturating_sub(down);
+            assert!(seen.errors.last().is_some_and(Error::is_of_all), "{fault:?} at {concurrency}: {:?}", seen.errors);
+            assert!(took >= 4 * SECOND && took < 7 * SECOND, "{fault:?} at {concurrency}, down at {down:?}: {took:?}");
         }
     }
 }
@@ -191,7 +158,6 @@ async fn a_run_ends_once_when_the_service_has_failed_for_retry_for() {
 async fn a_pause_that_is_longer_than_retry_for_ends_a_run_at_once() {
     for concurrency in CONCURRENCIES {
         let seen = run(Fault::Asked(300), concurrency, MINUTE, 365, [Duration::ZERO, 600 * MINUTE]).await;
-        println!("at {concurrency}: {} requests, {:?}", seen.failed.len(), seen.ended);
         assert!(seen.errors.last().is_some_and(Error::is_of_all));
         assert!(seen.failed.len() <= 8 && seen.ended < SECOND, "{:?}", seen.failed);
     }
