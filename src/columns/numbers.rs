@@ -98,10 +98,18 @@ mod tests {
     }
 
     #[test]
-    fn exponents_may_have_any_size() {
-        for (number, expected) in
-            [("0e999999999999999999999", Some(0)), ("1e300", None), ("1e99999999999999999999", None)]
-        {
+    fn integers_have_bounds_and_exponents_have_none() {
+        for (number, expected) in [
+            ("9223372036854775807.0", Some(i64::MAX)),
+            ("-9223372036854775808.0", Some(i64::MIN)),
+            ("9223372036854775808.0", None),
+            ("-9.223372036854775809e18", None),
+            ("1e18", Some(1_000_000_000_000_000_000)),
+            ("1e19", None),
+            ("0e999999999999999999999", Some(0)),
+            ("1e300", None),
+            ("1e99999999999999999999", None),
+        ] {
             assert_eq!(integral(number), expected, "{number}");
         }
         let padded = format!("1{}e-{}", "0".repeat(900), 900);

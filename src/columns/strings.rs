@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn token() -> impl Strategy<Value = String> {
-        prop_oneof!["[\\[\\]{}:,]", "1\\.50|-0|null", r#""([ \t{}:,a]|\\["\\n]|\\u00e9|é){0,5}""#]
+        prop_oneof!["[\\[\\]{}:,]", "1\\.50|-0|null", r#""([ \t{}:,a]|\\["\\n]|\\u00e9|é){0,40}""#]
     }
 
     proptest! {

@@ -39,6 +39,17 @@ fn two_values_have_the_narrowest_type_that_loses_nothing() {
 }
 
 #[test]
+fn more_values_have_the_type_of_all() {
+    for values in [
+        &["1.5", "null", "1e3"][..],
+        &["5.0", "9007199254740993.0", "7"],
+        &["5", "5.0", "-0", "-0.0", "1.50", r#""x""#],
+    ] {
+        (1..=values.len()).for_each(|max_rows| assert_inferred(values, max_rows, false));
+    }
+}
+
+#[test]
 fn no_rows_have_a_schema() {
     let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), ColumnType::Bool)]);
     assert!(read(&columns, COLLECTED, &[]).expect("nothing").is_empty());
