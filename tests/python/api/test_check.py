@@ -212,6 +212,30 @@ def rows(ids: list[str]) -> bytes:
     return response_of([{**ROW, "id": name} for name in ids])
 
 
+@pytest.mark.parametrize(
+    ("row", "narrowed", "answered"),
+    [
+        ({**ROW, "allocated_time": "15.01.2024"}, [ROW], {"timezone": "reading", "source_timezone": "not found"}),
+        (ROW, [], dict.fromkeys(("timezone", "source_timezone", "day_comparison"), "not found")),
+    ],
+    ids=["times of another form", "an audience that finds nothing"],
+)
+def test_rows_that_show_little_leave_settings_open(
+    connect: Any, row: dict[str, Any], narrowed: list[dict[str, Any]], answered: dict[str, str]
+) -> None:
+    """Days begin in UTC; a search of the audience of the row of `DAY` finds other rows than one of the day."""
+
+    def respond(connection: Any, number: int) -> None:
+        conditions = server.requests[number].json.get("filters", {"OR": [{"AND": [{"value": 0}]}]})["OR"][0]["AND"]
+        is_of_day = conditions[-1]["value"] // 86_400_000 == 19_737 if conditions[-1].get("time_unit") else False
+        found = narrowed if len(conditions) > 1 else [row]
+        connection.sendall(response_of(found if is_of_day else []))
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+    assert {name: check.answers[name].state for name in answered} == answered
+
+
 MANY = [f"b-{number}" for number in range(100)]
 
 

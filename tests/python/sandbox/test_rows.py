@@ -185,6 +185,8 @@ def test_a_stop_ends_a_load(service: da.Sandbox) -> None:
 
     with pytest.raises(da.SandboxError):
         service.load("store", rows())
+    with pytest.raises(da.SandboxError):
+        service.declare("shop", 8, STORE)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
