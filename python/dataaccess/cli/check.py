@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,8 +75,7 @@ def _show(configuration: dict[str, dict[str, Any]], check: ClientCheck) -> None:
         click.echo(f"  {name:{width}}  {values[name]:{size}}  {source}")
     click.echo(click.style(f"  {len(configuration) - len(shown)} others are the defaults", dim=True))
     click.echo(f"\n{click.style('Service', bold=True)}")
-    for line in str(check).splitlines():
-        click.echo(f"  {line}")
+    click.echo(indent(str(check), "  "))
     if check.settings:
         title = f"Settings of this service, for [profiles.NAME] in {config_path()}"
         click.echo(f"\n{click.style(title, bold=True)}")

@@ -11,6 +11,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import augment_usage_errors
 
 import dataaccess as da
 from dataaccess._client.settings import SETTINGS
@@ -84,14 +85,11 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuses an option that is given again: click would drop the first value."""
-        try:
+        # The parser does not say whose option it is.
+        with augment_usage_errors(ctx):
             if not ctx.resilient_parsing:
                 self._refuse_repeated(ctx, args)
             return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            # The parser does not say whose option it is.
-            error.ctx = error.ctx or ctx
-            raise
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -211,20 +209,13 @@ def _client(given: dict[str, Any], *, is_used: bool = True) -> Client:
             raise
         from dataaccess._client.profiles import config_path  # `--help` needs no profiles
 
-        # In a cron job, HOME or the folder of the profiles may be another one, which `Path.exists` may not read.
-        path = config_path()
-        is_there = os.path.exists(path)  # noqa: PTH110
-        why = f"{path} has no profile default" if is_there else f"there is no file of profiles {path}"
+        # In a cron job, HOME or the folder of the profiles may be another one.
         *lines, last = error.problems
-        raise ConfigError.of([*lines, f"{last}; {why}"]) from None
+        raise ConfigError.of([*lines, f"{last}; there is no profile default in {config_path()}"]) from None
 
 
 def connecting(*left_out: str) -> Callable[[Any], Any]:
-    """Adds the options for a client: the command gets one argument, `connect`, which makes it.
-
-    Args:
-        *left_out: Options that the command defines by itself.
-    """
+    """Adds the options for a client, less those that the command defines itself: it gets `connect`, which makes it."""
     chosen = {name: one for name, one in _OPTIONS.items() if name not in left_out}
 
     def add(function: Any) -> Any:

@@ -62,12 +62,7 @@ def write(
 
 
 def _kind_of(file: str | None, folder: str | None, kind: str | None, run: dict[str, Any], *, is_written: bool) -> str:
-    """The format of the rows. A terminal gets a `table`.
-
-    Raises:
-        UsageError: The options do not fit each other.
-        CommandError: The file or folder cannot be written.
-    """
+    """The format of the rows, if the options fit each other. A terminal gets a `table`."""
     if folder is not None:
         if file is not None or kind not in (None, "parquet"):
             raise click.UsageError("--folder holds Parquet files: leave out --output and --format")
@@ -122,9 +117,6 @@ def _explain(scan: Scan, settle: dict[str, Any]) -> None:
 
 def _into_folder(scan: Scan, folder: str, run: dict[str, Any], judge: _Judge) -> None:
     chosen = {name: value for name, value in run.items() if value not in (None, ())}
-    for name in ("refresh", "accept"):
-        if days := chosen.get(name):
-            chosen[name] = days[0] if len(days) == 1 else list(days)
     try:
         report = scan.to_folder(folder, progress=output.progress(), on_doubt=judge.of_run, **chosen)
     except KeyboardInterrupt as error:

@@ -60,7 +60,7 @@ _PATH, _ASKED = 60, 100
 
 
 @click.command("sandbox", cls=Command, epilog=_EXAMPLES)
-@_data("--until", "DAY", "Synthetic data up to this day. [of the last 60 days]")
+@_data("--until", "DAY", "Synthetic data up to this day. [the last 60 days]")
 @_data("--empty", None, "No data.")
 @_data("--scenario", "FILE", "Rows, switches, faults, exports of a TOML or JSON file.", type=PATH)
 @_data("--replay", "FILE", "Responses that Client(record=FILE) recorded.", type=PATH)
@@ -118,10 +118,8 @@ def command(**given: Any) -> None:
 def _check(given: dict[str, Any]) -> None:
     """Refuses options that exclude each other."""
     named = {name for name, value in given.items() if value not in (None, False, 0, ())}
-    kinds = [{"until"}, {"empty"}, {"scenario"}, {"replay"}]
-    if sum(not named.isdisjoint(kind) for kind in kinds) > 1:
-        names = "--until, --empty, --scenario and --replay"
-        raise click.UsageError(f"{names} exclude each other: write one")
+    if len(named & {"until", "empty", "scenario", "replay"}) > 1:
+        raise click.UsageError("--until, --empty, --scenario and --replay exclude each other: write one")
     if "scenario" in named and named & {"platform", "switches"}:
         raise click.UsageError("--scenario has platform and switches: write them into its file")
     if "replay" in named and named - {"replay", "port"}:

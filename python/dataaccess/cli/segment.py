@@ -21,7 +21,6 @@ segment 5637051 --wait --timeout 30m && ./load.sh
 """
 
 _WAIT = 3600.0
-_NEGATIVE = re.compile(r"-\d+")
 
 
 class _Segment(Command):
@@ -29,7 +28,7 @@ class _Segment(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Takes what looks like an option and is none as an argument, if a negative integer is given."""
-        ctx.ignore_unknown_options = any(map(_NEGATIVE.fullmatch, args))
+        ctx.ignore_unknown_options = any(re.fullmatch(r"-\d+", one) for one in args)
         return super().parse_args(ctx, args)
 
 
