@@ -27,7 +27,7 @@ CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(if $(CONFIG),PYO3_BUILD_EXTENSION_
 RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src -name '*.rs' -o -name '*.html')
 OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a network? If a proxy inspects TLS, add its CA to the' \
 	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
-# What is locked for .venv: `tools.txt` lacks what `test.txt` has.
+# What is locked for .venv: `tools.txt` lacks what `test.txt` has for every machine.
 ALL := -r requirements/test.txt -r requirements/tools.txt
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
@@ -112,7 +112,7 @@ bench: .venv/.tools wheel ## compare the wheel with other clients: tables, and J
 lock: .venv/.uv
 	cargo update
 	for group in test tools airflow spark release; do \
-		of_test=$$([ $$group != tools ] || sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements/test.txt) && \
+		of_test=$$([ $$group != tools ] || sed -n 's/^\([a-z0-9-]*\)==[^;]*$$/--no-emit-package \1/p' requirements/test.txt) && \
 		$(UV) pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate \
 			--custom-compile-command 'make lock' --output-file requirements/$$group.txt --group $$group \
 			$${of_test:+--constraint requirements/test.txt $$of_test}; \
@@ -146,6 +146,7 @@ clean: ## remove everything that was built
 .venv/.tools: requirements/tools.txt .venv/.test
 	$(call say,'Installing the tools into .venv')
 	@$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes $(ALL) $(OR_ADVISE)
+	@$(UV) pip check --quiet --python .venv
 	@touch $@
 
 .venv/.built: .venv/.demo pyproject.toml $(RUST_SOURCES)
