@@ -13,8 +13,7 @@ fn one() -> Vec<Column> {
     items(&["a".to_owned()], &[])
 }
 
-/// Asserts that the type and the cells of a collected column are those of the oracle, and that it is named if it has strings
-/// and other values.
+/// Asserts that a collected column has the type and cells of the oracle, and is named if its strings are mixed.
 fn assert_inferred(values: &[&str], max_rows: usize, views: bool) {
     let options = Options { views, max_rows, ..COLLECTED };
     let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");

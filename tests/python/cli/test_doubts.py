@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_server import always, serving
+from support.streams import response_of
 
 import dataaccess as da
 
@@ -58,6 +60,18 @@ def test_a_file_stays_as_it_is(run: Any, tmp_path: Path, suffix: str, option: st
     assert list(tmp_path.iterdir()) == [file]
     assert run(*words).code == 0
     assert file.read_bytes() != b"before"
+
+
+@pytest.mark.parametrize("target", ["-o", "--folder"])
+def test_strings_with_other_values_look_wrong_in_a_file_as_in_a_folder(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str
+) -> None:
+    with serving(always(response_of([{"id": "a"}, {"id": 5}]))) as server:
+        monkeypatch.setenv("DATAACCESS_BASE_URL", server.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+        ended = run(*STORES, target, str(tmp_path / "stores.csv"), "--strict")
+        assert (ended.code, (tmp_path / "stores.csv").is_file()) == (65, False)
+        assert run(*STORES, target, str(tmp_path / "accepted.csv")).code == 0
 
 
 @pytest.mark.usefixtures("strange")

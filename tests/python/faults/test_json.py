@@ -134,7 +134,7 @@ def refused(answered: Answered, ask: Ask, body: bytes, **options: Any) -> da.Dat
     return caught.value
 
 
-# `repr` tells 1 from 1.0 and from True, and 0.0 from -0.0.
+# The `repr` of 1, 1.0 and True differs, and of 0.0 and -0.0.
 
 
 @pytest.mark.parametrize("start", range(0, len(VALUES), 100))

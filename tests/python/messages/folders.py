@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
-from support.messages import Cases, User, told
+from support.messages import Cases, User, days_shown
 from support.objects import Store, error
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, parts, planted, some_days
@@ -136,7 +136,7 @@ def faulty(kind: Any, **options: Any) -> Callable[[User, da.Sandbox, Any], objec
     def act(_user: User, service: da.Sandbox, scan: Any) -> object:
         with service.fault(kind, **options):
             scan.to_folder("codes", refresh="all")
-        return told(da.folder_status("codes"))
+        return days_shown(da.folder_status("codes"))
 
     return act
 
@@ -231,7 +231,7 @@ def _status(user: User) -> object:
     first, second, *_ = parts(user.folder / "codes")
     first.write_bytes(b"damaged")
     second.unlink()
-    return told(da.folder_status("codes"))
+    return days_shown(da.folder_status("codes"))
 
 
 @FOLDERS.of("client of sandbox:demo, scan.to_folder('codes') with rows of a platform")

@@ -27,7 +27,7 @@ import dataaccess as da
 
 LOCK = "codes/.dataaccess/lock"
 
-# A run, whose locks run out after so many times fewer seconds than usual.
+# A run whose locks expire sooner than usual, by this factor.
 PROGRAM = """
 import signal
 import sys
@@ -80,7 +80,7 @@ def once_unlocked(client: da.Client, store: Store, **options: Any) -> da.FolderR
 def running(
     service: da.Sandbox, store: Store, token: str, *, tasks: int, scale: int = 1
 ) -> Iterator[subprocess.Popen[str]]:
-    """A run of a process of its own, once so many tasks are done."""
+    """A run of a process of its own, once this number of tasks is done."""
     environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
     command = [sys.executable, "-c", PROGRAM, service.base_url, store.url(), str(scale)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

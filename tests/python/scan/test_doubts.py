@@ -254,7 +254,7 @@ NIGHTS: dict[str, list[tuple[str, str, Any, str, tuple[int, int, int], list[int]
     "not resumed by a refresh": [
         ("23", "", None, "123", (0, 1, 0), [11]),
         ("1", "", "all", "231", (1, 2, 0), [11, 22, 32]),
-        # The file of the first night is of another snapshot than those of the second.
+        # The file of the first night and the files of the second are of two snapshots.
         ("", "", None, "1", (2, 0, 1), [13, 22, 32]),
     ],
     "one that keeps a task": [

@@ -108,7 +108,7 @@ def terminal() -> Iterator[Callable[[], str]]:
 
 
 def in_terminal(*words: str, columns: int = 100) -> tuple[int, str]:
-    """Runs `dataaccess` in a terminal of so many columns: its exit code, and all that it printed."""
+    """Runs `dataaccess` in a terminal of this width: its exit code, and all that it printed."""
     ours, theirs = open_terminal(columns)
     process = subprocess.Popen([*MODULE, *words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)

@@ -207,7 +207,7 @@ def in_pieces(connection: Any, _number: int) -> None:
 
 
 def seconds_until_closed(trials: int, seed: int) -> list[float]:
-    """Cancels so many calls, each at its moment, and measures each until no connection is open."""
+    """Cancels calls, each at a random moment, and measures how long each has a connection after it."""
     late: list[float] = []
     chance = random.Random(seed)
 

@@ -59,8 +59,8 @@ class Shown(str):
     """What a command printed or a logger recorded."""
 
 
-def told(report: object) -> Shown:
-    """What a report of a folder says of its days."""
+def days_shown(report: object) -> Shown:
+    """The lines of a report of a folder that are about its days."""
     figures = ("size:", "time:", "retries:", "requested:", "service:", "folder:")
     return Shown("\n".join(line for line in str(report).splitlines() if not line.startswith(figures)))
 

@@ -231,7 +231,7 @@ def silent(data: bytes) -> Responder:
 
 
 def tunnel(port: int, limit: int = 2**40) -> Responder:
-    """Whatever name is asked for leads to this port of the machine, for so many bytes of what comes back."""
+    """A proxy: a tunnel to any name leads to this port of the machine, and ends after `limit` bytes of the response."""
 
     def respond(client: Any, _number: int) -> None:
         client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")

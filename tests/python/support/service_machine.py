@@ -271,7 +271,7 @@ class Tokens:
         return self.issued[-1]
 
     def revoke(self) -> None:
-        """Ends all tokens, also those of other clients."""
+        """Ends all tokens, also of other clients."""
         for token in self.issued[self._revoked :]:
             self._service.revoke(token)
         self._revoked, self.is_revoked = len(self.issued), True
